@@ -4,9 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads(
-    (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
-)["project"]
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 FLOOR = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)")
 NOT_TESTED = {"docs", "dev"}  # what the plain tests do not need
 

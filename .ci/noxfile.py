@@ -1,4 +1,4 @@
-"""What must hold before a change lands, in sessions: `bash .ci/run` runs all, `bash .ci/run NAME ...` those of the names.
+"""What must hold before a change lands, in sessions: `bash .ci/run` runs all, `bash .ci/run NAME ...` some.
 
 Two environments are shared by all sessions: `.venv`, which the README's commands make, and one in the user's cache that
 has the lowest version of every dependency. A session that is run alone makes what it needs.
@@ -26,8 +26,8 @@ nox.options.default_venv_backend = "none"
 SLOW = "slow or cluster or environment or browser or hypothesis"
 
 # What the lowest versions cannot change: texts that the package makes of numbers, messages, pages, the command line's
-# words, plain programs; it was seen with the newest versions. Kernels, frames, readers, archives, pictures, laziness and
-# every kind of result are run with both.
+# words, plain programs; it was seen with the newest versions. Kernels, frames, readers, archives, pictures, laziness
+# and every kind of result are run with both.
 SAME_IN_ANY_VERSION = (
     "attack",  # calls with anything: of checks
     "calibration",  # rates, of the kernels

@@ -73,9 +73,7 @@ autodoc_typehints = "none"  # the docstrings say the types
 numpydoc_show_class_members = False
 
 
-def describe_method(
-    _app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]
-) -> None:
+def describe_method(_app: Sphinx, _what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
     """Give an accessor's method the parameters, returns and examples of the function that it calls."""
     if ".curves." in name:
         function = inspect.unwrap(obj)
@@ -95,9 +93,7 @@ def visit_math(self: Any, node: nodes.Element) -> None:
     """Write an equation as MathML, which needs no script and no network."""
     tex = ACCENTED.sub(r"{\\\1{\2}}{}", node.astext().replace(r"\dots", r"\ldots"))
     try:
-        mathml = latex2mathml.tex2mathml(
-            tex, as_block=isinstance(node, nodes.math_block)
-        )
+        mathml = latex2mathml.tex2mathml(tex, as_block=isinstance(node, nodes.math_block))
         # which browsers draw through the letter
         self.body.append(mathml.replace(' accent="true"', ""))
     except MathError as error:

@@ -22,9 +22,7 @@ def draw(path: Path) -> None:
         "axes.labelsize": 10,
     }
     with plt.style.context(["xcurves.plotting.paper", letters]):
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(11.5, 4.4), width_ratios=[4, 3], layout="constrained"
-        )
+        figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4.4), width_ratios=[4, 3], layout="constrained")
         profile.curves.plot("mean_curve", ax=left)
         left.set(
             ylabel="mean accuracy over 16 tasks (%)",

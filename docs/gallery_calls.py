@@ -16,22 +16,16 @@ _TEST = "def test(data, rng):\n    return xcurves.randomized_anova(data, n_resam
 CALLS = {  # how a result of each kind with pictures is made, or for one view
     "across_tasks": ["result = accuracy.curves.across_tasks(rng=0)"],
     "profile_across_tasks": ["result = accuracy.curves.profile_across_tasks(rng=0)"],
-    "randomized_anova": [
-        "result = scores.curves.randomized_anova(keep_null=True, rng=0)"
-    ],
+    "randomized_anova": ["result = scores.curves.randomized_anova(keep_null=True, rng=0)"],
     "pairwise": ["result = scores.curves.pairwise(rng=0)"],
-    "contrast": [
-        'result = scores.curves.contrast({"rate 0.1": 1, "rate 0.001": -1}, rng=0)'
-    ],
+    "contrast": ['result = scores.curves.contrast({"rate 0.1": 1, "rate 0.001": -1}, rng=0)'],
     "ss_profile": ["result = scores.curves.ss_profile(rng=0)"],
     "sequential": [
         "looks = scores.curves.assign_looks(5, n_looks=3)",
         "result = looks.curves.sequential(n_looks=3)",
     ],
     "gate": ['result = scores.curves.gate(baseline="rate 0.001", looks=(1, 2, 5))'],
-    "speedup": [
-        'result = accuracy.curves.speedup(reference="5 neighbours", task="task")'
-    ],
+    "speedup": ['result = accuracy.curves.speedup(reference="5 neighbours", task="task")'],
     "speedup-curves": [
         "result = scores.curves.speedup(",
         '    reference="rate 0.001", target=70',

@@ -30,9 +30,7 @@ class Picture(NamedTuple):
 
 def pictures() -> Iterator[Picture]:
     """Draw every view of every kind, after the curves themselves."""
-    code = "\n".join(
-        ["import xcurves", "", DATA["scores"], "scores.curves.plot(rng=0)"]
-    )
+    code = "\n".join(["import xcurves", "", DATA["scores"], "scores.curves.plot(rng=0)"])
     axes = run(code.replace("scores.curves.plot", "axes = scores.curves.plot"))["axes"]
     yield Picture(
         "curves",
@@ -78,9 +76,7 @@ class Gallery(SphinxDirective):
         for picture in pictures():
             path = folder / f"gallery-{picture.name}.png"
             figure = np.ravel([picture.axes])[0].figure
-            figure.savefig(
-                path, dpi=90, bbox_inches="tight", metadata={"Software": None}
-            )
+            figure.savefig(path, dpi=90, bbox_inches="tight", metadata={"Software": None})
             plt.close(figure)
             source = f"{up}_images/{path.name}"
             image = f'<a href="{source}"><img src="{source}" alt="{escape(picture.alternative)}" loading="lazy"></a>'
@@ -107,14 +103,8 @@ class Questions(SphinxDirective):
         up = "../" * self.env.docname.count("/")
         for name, question in QUESTIONS.items():
             image = f'<img src="{up}_images/gallery-{name}.png" alt="" loading="lazy">'
-            cards.append(
-                f'<a href="plots.html#gallery-{name}">{image}<span>{escape(question)}</span></a>'
-            )
-        return [
-            nodes.raw(
-                "", f'<div class="questions">{"".join(cards)}</div>', format="html"
-            )
-        ]
+            cards.append(f'<a href="plots.html#gallery-{name}">{image}<span>{escape(question)}</span></a>')
+        return [nodes.raw("", f'<div class="questions">{"".join(cards)}</div>', format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -8,9 +8,7 @@ import pytest
 
 FILE = Path(__file__).parents[2] / "shared" / "reference" / "dev_across.json"
 CASES = json.loads(FILE.read_text())["cases"] if FILE.exists() else {}
-needed = pytest.mark.skipif(
-    not FILE.exists(), reason=f"no {FILE.name} beside the repository"
-)
+needed = pytest.mark.skipif(not FILE.exists(), reason=f"no {FILE.name} beside the repository")
 ALPHA = 0.05
 
 
@@ -25,18 +23,13 @@ def padded(rows):
 def numbers(case, pair):
     """Return the numbers of both algorithms, shape (task, run), of the tasks in the order of the case."""
     u = case["answers"]["u"]
-    return [
-        padded([u[task][algorithm] for task in case["recipe"]["tasks"]])
-        for algorithm in pair
-    ]
+    return [padded([u[task][algorithm] for task in case["recipe"]["tasks"]]) for algorithm in pair]
 
 
 def weights(case):
     """Return the weights of the tasks, of sum one."""
     tasks = case["recipe"]["tasks"]
-    w = np.array(
-        [case["recipe"].get("weights", {}).get(task, 1.0) for task in tasks], float
-    )
+    w = np.array([case["recipe"].get("weights", {}).get(task, 1.0) for task in tasks], float)
     return w / w.sum()
 
 
@@ -44,9 +37,7 @@ def families(case):
     """Return which family each task is of, shape (family, task)."""
     of = case["recipe"].get("families", {})
     names = [of.get(task, task) for task in case["recipe"]["tasks"]]
-    return np.array(
-        [[name == family for name in names] for family in sorted(set(names))], float
-    )
+    return np.array([[name == family for name in names] for family in sorted(set(names))], float)
 
 
 def pairs_with(*keys):
@@ -63,7 +54,5 @@ def close_by_chance(count, total, other_p, other_total):
     """Return whether two Monte Carlo p-values agree, `total` counting the observed one; infinite total: exact."""
     p = count / total
     pooled = (count + 1 + other_p * other_total) / (total + 1 + other_total)
-    slack = 5 * np.sqrt(
-        pooled * (1 - pooled) * (1 / total + 1 / other_total)
-    ) + 1 / min(total, other_total)
+    slack = 5 * np.sqrt(pooled * (1 - pooled) * (1 / total + 1 / other_total)) + 1 / min(total, other_total)
     return abs(p - other_p) <= slack

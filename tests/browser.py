@@ -56,9 +56,7 @@ class Browser:
         self.out, self.into, self.rest = ours_out, ours_in, b""
         self.number, self.session, self.events = 0, None, []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call(
-            "Target.attachToTarget", targetId=target, flatten=True
-        )["sessionId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Network", "Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         return self
@@ -136,9 +134,7 @@ def main(page, picture, width, height):
     with Browser() as browser:
         browser.open(Path(page).absolute(), int(width), int(height))
         shown = Image.open(BytesIO(browser.picture()))
-    shown.convert("P", palette=Image.Palette.ADAPTIVE, colors=256).save(
-        picture, optimize=True
-    )
+    shown.convert("P", palette=Image.Palette.ADAPTIVE, colors=256).save(picture, optimize=True)
 
 
 if __name__ == "__main__":

@@ -105,10 +105,7 @@ def name_what_is_missing(scores, tree, folder):
             raise AssertionError(message)
     (folder / "four.nc").write_bytes(b"\x89HDF\r\n\x1a\n")
     message = said(lambda: archive.read(folder / "four.nc"))
-    if (
-        "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'"
-        not in message
-    ):
+    if "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'" not in message:
         raise AssertionError(message)
 
 

@@ -8,14 +8,8 @@ import pytest
 from places import SHARED
 
 FILE = SHARED / "reference" / "dev_items.json"
-CASES = (
-    {case["name"]: case for case in json.loads(FILE.read_text())}
-    if FILE.exists()
-    else {}
-)
-needed = pytest.mark.skipif(
-    not FILE.exists(), reason=f"no {FILE.name} beside the repository"
-)
+CASES = {case["name"]: case for case in json.loads(FILE.read_text())} if FILE.exists() else {}
+needed = pytest.mark.skipif(not FILE.exists(), reason=f"no {FILE.name} beside the repository")
 
 
 def scores_of(case):

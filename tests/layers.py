@@ -10,7 +10,4 @@ def slow(*values):
 
 def every(n, cases):
     """Return cases, tuples of values, of which the plain run takes every n-th."""
-    return [
-        slow(*case) if place % n else pytest.param(*case)
-        for place, case in enumerate(cases)
-    ]
+    return [slow(*case) if place % n else pytest.param(*case) for place, case in enumerate(cases)]

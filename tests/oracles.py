@@ -37,16 +37,12 @@ def anova_sums(groups):
         cell = [math.fsum(curve[h] for curve in group) / size for h in range(k)]
         mean = math.fsum(cell) / k
         ss["algorithm"] += k * size * (mean - grand) ** 2
-        ss["interaction"] += size * math.fsum(
-            (cell[h] - mean - level[h] + grand) ** 2 for h in range(k)
-        )
+        ss["interaction"] += size * math.fsum((cell[h] - mean - level[h] + grand) ** 2 for h in range(k))
         for curve in group:
             own = math.fsum(curve) / k
             ss["error"] += math.fsum((curve[h] - cell[h]) ** 2 for h in range(k))
             ss["runs"] += k * (own - mean) ** 2
-            ss["runs_x_training"] += math.fsum(
-                (curve[h] - own - cell[h] + mean) ** 2 for h in range(k)
-            )
+            ss["runs_x_training"] += math.fsum((curve[h] - own - cell[h] + mean) ** 2 for h in range(k))
     return ss
 
 
@@ -61,16 +57,7 @@ def paired_strata(groups):
     for i, j in itertools.product(range(m), range(l)):
         by_run += k * (curve[i, j] - algorithm[i] - run[j] + grand) ** 2
         for h in range(k):
-            rest = (
-                y[i, j, h]
-                - cell[i, h]
-                - run_level[j, h]
-                - curve[i, j]
-                + algorithm[i]
-                + run[j]
-                + level[h]
-                - grand
-            )
+            rest = y[i, j, h] - cell[i, h] - run_level[j, h] - curve[i, j] + algorithm[i] + run[j] + level[h] - grand
             by_run_level += rest**2
     return {"algorithm": by_run, "interaction": by_run_level}
 
@@ -136,10 +123,7 @@ def exact_counts(groups, tie=1e-9):
 def exact_paired_counts(groups, tie=1e-9):
     """The same for paired designs, over labelled assignments."""
     m, l = len(groups), len(groups[0])
-    shuffled = (
-        [[groups[i][j] for i, j in members] for members in a]
-        for a in paired_assignments(m, l)
-    )
+    shuffled = ([[groups[i][j] for i, j in members] for members in a] for a in paired_assignments(m, l))
     return _count(groups, shuffled, tie, paired=True), math.factorial(m) ** l
 
 
@@ -149,9 +133,7 @@ def _count(groups, shuffled, tie, paired=False):
     for each in shuffled:
         found = f_ratios(each, paired)
         for effect, error_term in itertools.product(counts, ("pooled", "split_plot")):
-            counts[effect][error_term] += found[effect][error_term] >= observed[effect][
-                error_term
-            ] * (1 - tie)
+            counts[effect][error_term] += found[effect][error_term] >= observed[effect][error_term] * (1 - tie)
     return counts
 
 
@@ -184,9 +166,7 @@ def _rational_shares(groups):
         cell = [sum(curve[h] for curve in group) / len(group) for h in range(k)]
         mean = sum(cell) / k
         algorithm += k * len(group) * (mean - grand) ** 2
-        interaction += len(group) * sum(
-            (cell[h] - mean - level[h] + grand) ** 2 for h in range(k)
-        )
+        interaction += len(group) * sum((cell[h] - mean - level[h] + grand) ** 2 for h in range(k))
         for curve in group:
             own = sum(curve) / k
             runs += k * (own - mean) ** 2
@@ -204,34 +184,19 @@ def level_sums(groups, paired=False):
     """Profiles and error sums of squares of every level by their definitions."""
     k, n = len(groups[0][0]), sum(map(len, groups))
     sizes = [len(group) for group in groups]
-    cell = [
-        [math.fsum(curve[h] for curve in group) / len(group) for h in range(k)]
-        for group in groups
-    ]
-    level = [
-        math.fsum(curve[h] for group in groups for curve in group) / n for h in range(k)
-    ]
+    cell = [[math.fsum(curve[h] for curve in group) / len(group) for h in range(k)] for group in groups]
+    level = [math.fsum(curve[h] for group in groups for curve in group) / n for h in range(k)]
     d = [[cell[i][h] - level[h] for h in range(k)] for i in range(len(groups))]
     own = [math.fsum(row) / k for row in d]
     found = {"simple": [], "algorithm": [], "interaction": [], "error": []}
     for h in range(k):
-        found["simple"].append(
-            math.fsum(sizes[i] * d[i][h] ** 2 for i in range(len(groups)))
-        )
-        found["algorithm"].append(
-            math.fsum(sizes[i] * own[i] * d[i][h] for i in range(len(groups)))
-        )
-        found["interaction"].append(
-            math.fsum(sizes[i] * (d[i][h] - own[i]) ** 2 for i in range(len(groups)))
-        )
+        found["simple"].append(math.fsum(sizes[i] * d[i][h] ** 2 for i in range(len(groups))))
+        found["algorithm"].append(math.fsum(sizes[i] * own[i] * d[i][h] for i in range(len(groups))))
+        found["interaction"].append(math.fsum(sizes[i] * (d[i][h] - own[i]) ** 2 for i in range(len(groups))))
         error = 0.0
         for i, group in enumerate(groups):
             for j, curve in enumerate(group):
-                run = (
-                    math.fsum(other[j][h] for other in groups) / len(groups) - level[h]
-                    if paired
-                    else 0.0
-                )
+                run = math.fsum(other[j][h] for other in groups) / len(groups) - level[h] if paired else 0.0
                 error += (curve[h] - cell[i][h] - run) ** 2
         found["error"].append(error)
     return found
@@ -277,9 +242,7 @@ def family_pvalues(observed, null):
     members = range(len(observed))
     adjusted, left, highest = [math.nan] * len(observed), list(members), 0.0
     for member in sorted(members, key=lambda i: -observed[i]):
-        p = share_at_least(
-            [max(row[i] for i in left) for row in null], observed[member]
-        )
+        p = share_at_least([max(row[i] for i in left) for row in null], observed[member])
         highest = max(highest, p)
         adjusted[member] = highest
         left.remove(member)
@@ -301,14 +264,8 @@ def clusters_of(f, threshold):
 def largest_residual_t(groups, assignments, paired=False):
     """The largest |T| over pairs of groups and levels when residuals are reassigned, one for each assignment."""
     k = len(groups[0][0])
-    means = [
-        [sum(curve[h] for curve in group) / len(group) for h in range(k)]
-        for group in groups
-    ]
-    residuals = [
-        [[y - means[i][h] for h, y in enumerate(curve)] for curve in group]
-        for i, group in enumerate(groups)
-    ]
+    means = [[sum(curve[h] for curve in group) / len(group) for h in range(k)] for group in groups]
+    residuals = [[[y - means[i][h] for h, y in enumerate(curve)] for curve in group] for i, group in enumerate(groups)]
     largest = []
     for members in assignments:
         shuffled = [[residuals[i][j] for i, j in group] for group in members]
@@ -343,30 +300,21 @@ def difference_bands(groups, largest, alpha, paired=False):
 
 def equivalent_levels(groups, margin, largest, alpha, paired=False):
     """Whether all differences lie within the margin, interval included, at every level."""
-    return (abs(difference_bands(groups, largest, alpha, paired)) <= margin).all(
-        axis=(0, 2)
-    )
+    return (abs(difference_bands(groups, largest, alpha, paired)) <= margin).all(axis=(0, 2))
 
 
 def labelled_orders(sizes, paired=False):
     """Every labelled assignment as an order of the runs, those of the first group first; paired: within runs."""
     if paired:
         every = paired_assignments(len(sizes), sizes[0])
-        return np.array(
-            [
-                [a * sizes[0] + j for group in members for a, j in group]
-                for members in every
-            ]
-        )
+        return np.array([[a * sizes[0] + j for group in members for a, j in group] for members in every])
 
     def splits(left, sizes):
         if not sizes:
             yield ()
             return
         for first in itertools.combinations(left, sizes[0]):
-            for rest in splits(
-                [place for place in left if place not in first], sizes[1:]
-            ):
+            for rest in splits([place for place in left if place not in first], sizes[1:]):
                 yield first + rest
 
     return np.array(list(splits(range(sum(sizes)), sizes)))
@@ -379,13 +327,8 @@ def studentized(u, orders, sizes, weights, paired=False):
         if paired:
             d = sum(a * group for a, group in zip(weights, groups, strict=True))
             return d.mean(axis=-1) / np.sqrt(d.var(axis=-1, ddof=1) / sizes[0])
-        estimate = sum(
-            a * group.mean(axis=-1) for a, group in zip(weights, groups, strict=True)
-        )
-        variances = [
-            a**2 * g.var(axis=-1, ddof=1) / g.shape[-1]
-            for a, g in zip(weights, groups, strict=True)
-        ]
+        estimate = sum(a * group.mean(axis=-1) for a, group in zip(weights, groups, strict=True))
+        variances = [a**2 * g.var(axis=-1, ddof=1) / g.shape[-1] for a, g in zip(weights, groups, strict=True)]
         return estimate / np.sqrt(sum(variances))
 
 
@@ -398,15 +341,8 @@ def step_down_min_p(statistic, second):
     n_tests, n = len(statistic), len(statistic[0])
     keys = []
     for own, then in zip(statistic, second, strict=True):
-        shares = [
-            np.count_nonzero(np.asarray(own) >= value - 1e-9) / n for value in own
-        ]
-        keys.append(
-            [
-                (round(share, 9), float(f"{each:.9g}"))
-                for share, each in zip(shares, then, strict=True)
-            ]
-        )
+        shares = [np.count_nonzero(np.asarray(own) >= value - 1e-9) / n for value in own]
+        keys.append([(round(share, 9), float(f"{each:.9g}")) for share, each in zip(shares, then, strict=True)])
     left = sorted(range(n_tests), key=lambda test: keys[test][0])
     adjusted, highest = [0.0] * n_tests, 0.0
     while left:
@@ -426,10 +362,7 @@ def flips_min_p(x):
     filled = np.nan_to_num(x)
     statistic, second = [], []
     for row, size in zip(filled, n, strict=True):
-        sums = [
-            math.fsum(row * signs)
-            for signs in itertools.product((1, -1), repeat=x.shape[1])
-        ]
+        sums = [math.fsum(row * signs) for signs in itertools.product((1, -1), repeat=x.shape[1])]
         square = math.fsum(row**2)
         t = []
         for total in map(abs, sums):

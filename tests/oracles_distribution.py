@@ -27,15 +27,9 @@ def inverse_cdf(sample, p):
 def mean_of_inverse_cdf(sample, low, high):
     """Mean of F⁻¹ over (low, high), exactly."""
     n = len(sample)
-    cuts = sorted(
-        {low, high}
-        | {Fraction(k, n) for k in range(n + 1) if low < Fraction(k, n) < high}
-    )
+    cuts = sorted({low, high} | {Fraction(k, n) for k in range(n + 1) if low < Fraction(k, n) < high})
     pieces = list(itertools.pairwise(cuts))
-    return float(
-        sum((r - l) * Fraction(inverse_cdf(sample, (l + r) / 2)) for l, r in pieces)
-        / (high - low)
-    )
+    return float(sum((r - l) * Fraction(inverse_cdf(sample, (l + r) / 2)) for l, r in pieces) / (high - low))
 
 
 def mean_in_band(sample, low, high, limits, ends):
@@ -61,13 +55,8 @@ def steck(lower, upper):
     lower, upper = ([Fraction(float(each)) for each in ends] for ends in (lower, upper))
     minors = [Fraction(1)]
     for k in range(1, len(lower) + 1):
-        entries = [
-            max(upper[i] - lower[k - 1], Fraction(0)) ** (k - i) / math.factorial(k - i)
-            for i in range(k)
-        ]
-        minors.append(
-            sum((-1) ** (k - 1 - i) * entries[i] * minors[i] for i in range(k))
-        )
+        entries = [max(upper[i] - lower[k - 1], Fraction(0)) ** (k - i) / math.factorial(k - i) for i in range(k)]
+        minors.append(sum((-1) ** (k - 1 - i) * entries[i] * minors[i] for i in range(k)))
     return float(minors[-1] * math.factorial(len(lower)))
 
 
@@ -78,14 +67,9 @@ def in_cells(lower, upper):
     total = 0.0
     for cells in itertools.combinations_with_replacement(range(len(widths)), n):
         ends = [(edges[cell], edges[cell + 1]) for cell in cells]
-        if all(
-            a <= left and right <= b
-            for a, b, (left, right) in zip(lower, upper, ends, strict=True)
-        ):
+        if all(a <= left and right <= b for a, b, (left, right) in zip(lower, upper, ends, strict=True)):
             counts = np.bincount(cells)
-            ways = math.factorial(n) / math.prod(
-                math.factorial(count) for count in counts
-            )
+            ways = math.factorial(n) / math.prod(math.factorial(count) for count in counts)
             total += ways * math.prod(widths[list(cells)])
     return total
 
@@ -93,10 +77,7 @@ def in_cells(lower, upper):
 def equal_local_levels(n, level):
     """The limits of each order statistic, each outside with probability `level`."""
     order = np.arange(1, n + 1)
-    return tuple(
-        stats.beta.ppf(tail, order, n + 1 - order)
-        for tail in (level / 2, 1 - level / 2)
-    )
+    return tuple(stats.beta.ppf(tail, order, n + 1 - order) for tail in (level / 2, 1 - level / 2))
 
 
 def band(n, alpha):
@@ -137,11 +118,7 @@ def iqm(sample):
 def statistics(sample, levels, thresholds, target, *, conditional=False):
     """All statistics in the order of the library's; higher is better."""
     sample = [float(z) for z in sample]
-    upper, lower = (
-        (cvar_conditional, cvar_lower_conditional)
-        if conditional
-        else (cvar, cvar_lower)
-    )
+    upper, lower = (cvar_conditional, cvar_lower_conditional) if conditional else (cvar, cvar_lower)
     return [
         np.mean(sample),
         np.median(sample),
@@ -149,14 +126,8 @@ def statistics(sample, levels, thresholds, target, *, conditional=False):
         iqm(sample),
         *(upper(sample, level) for level in levels),
         *(lower(sample, level) for level in levels),
-        *(
-            sum(z for z in sample if z >= threshold) / len(sample)
-            for threshold in thresholds
-        ),
-        *(
-            sum(z >= threshold for z in sample) / len(sample)
-            for threshold in thresholds
-        ),
+        *(sum(z for z in sample if z >= threshold) / len(sample) for threshold in thresholds),
+        *(sum(z >= threshold for z in sample) / len(sample) for threshold in thresholds),
         target - np.mean([min(z, target) for z in sample]),
     ]
 
@@ -164,9 +135,7 @@ def statistics(sample, levels, thresholds, target, *, conditional=False):
 def repeated(strata):
     """Trials of strata that weigh alike: each as often as makes all strata equally long."""
     long = math.lcm(*map(len, strata))
-    return [
-        z for stratum in strata for z in stratum for _ in range(long // len(stratum))
-    ]
+    return [z for stratum in strata for z in stratum for _ in range(long // len(stratum))]
 
 
 def statistics_of_strata(strata, levels, thresholds, target, *, conditional=False):
@@ -181,11 +150,7 @@ def statistics_of_strata(strata, levels, thresholds, target, *, conditional=Fals
 
 def ks_distance(x, y):
     return max(
-        abs(
-            Fraction(sum(v <= z for v in x), len(x))
-            - Fraction(sum(v <= z for v in y), len(y))
-        )
-        for z in [*x, *y]
+        abs(Fraction(sum(v <= z for v in x), len(x)) - Fraction(sum(v <= z for v in y), len(y))) for z in [*x, *y]
     )
 
 
@@ -213,19 +178,9 @@ def newcombe(probability, m, n, z):
     theta = np.polynomial.Polynomial([0, 1])
     more = (m + n) / 2 - 1
     left = (theta - probability) ** 2 * (m * n) * (2 - theta) * (1 + theta)
-    inside = (
-        (2 - theta) * (1 + theta)
-        + more * (1 - theta) * (1 + theta)
-        + more * theta * (2 - theta)
-    )
+    inside = (2 - theta) * (1 + theta) + more * (1 - theta) * (1 + theta) + more * theta * (2 - theta)
     roots = (left - z**2 * theta * (1 - theta) * inside).roots()
-    real = sorted(
-        {
-            round(root.real, 12)
-            for root in roots
-            if abs(root.imag) < 1e-7 and -1e-9 < root.real < 1 + 1e-9
-        }
-    )
+    real = sorted({round(root.real, 12) for root in roots if abs(root.imag) < 1e-7 and -1e-9 < root.real < 1 + 1e-9})
     return [
         0.0 if probability == 0 else min(real),
         1.0 if probability == 1 else max(real),
@@ -236,9 +191,6 @@ def resample(sample, rng, n_resamples, statistic):
     """A bootstrap as it is written in textbooks; `sample` is a list of strata."""
     strata = [np.asarray(stratum) for stratum in sample]
     drawn = [
-        statistic(
-            np.concatenate([rng.choice(stratum, len(stratum)) for stratum in strata])
-        )
-        for _ in range(n_resamples)
+        statistic(np.concatenate([rng.choice(stratum, len(stratum)) for stratum in strata])) for _ in range(n_resamples)
     ]
     return np.array(drawn)

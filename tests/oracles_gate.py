@@ -57,10 +57,7 @@ def pvalue_moved(audit):
 def with_worst(ours, theirs):
     """Return both sides with failed runs, minus infinity, as the worst of all that did not fail."""
     finite = [value for value in ours + theirs if not isinf(value)]
-    return [
-        [min(finite) if isinf(value) else value for value in side]
-        for side in (ours, theirs)
-    ]
+    return [[min(finite) if isinf(value) else value for value in side] for side in (ours, theirs)]
 
 
 class FailedChampion(Exception):
@@ -90,11 +87,7 @@ def replay(
     found, is_open = [], False
 
     def taking_part(name):
-        return [
-            value
-            for place, value in enumerate(turned[name])
-            if place not in left_out[name]
-        ]
+        return [value for place, value in enumerate(turned[name]) if place not in left_out[name]]
 
     for name in order:
         one = {
@@ -116,11 +109,7 @@ def replay(
 
         n_met += 1
         if refresh and n_met % refresh == 0 and asked[champion] < 32:
-            kept_places = [
-                place
-                for place in range(len(turned[champion]))
-                if place not in left_out[champion]
-            ]
+            kept_places = [place for place in range(len(turned[champion])) if place not in left_out[champion]]
             for place in kept_places[asked[champion] :]:
                 if not isinf(turned[champion][place]):
                     break
@@ -161,8 +150,5 @@ def replay(
             champion = name
             asked[name] = looks[-1]
             n_met = 0
-    audit = {
-        name: [sign * value for value in taking_part(name)[asked[name] :]]
-        for name in asked
-    }
+    audit = {name: [sign * value for value in taking_part(name)[asked[name] :]] for name in asked}
     return found, champion, audit

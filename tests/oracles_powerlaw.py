@@ -68,9 +68,7 @@ def search(curve, variances, scheme="variance-folds", strength=5.0, quadratic=Fa
     errors = design(curve, GRID[0])[1]
     theta = np.linalg.pinv(root[:, np.newaxis] * designs) @ (root * errors)
     fitted = np.einsum("gdp,gp->gd", designs, theta)
-    totals = (root**2 * (errors - fitted) ** 2).sum(axis=1) + strength * np.abs(
-        np.array(GRID) + 0.5
-    )
+    totals = (root**2 * (errors - fitted) ** 2).sum(axis=1) + strength * np.abs(np.array(GRID) + 0.5)
     return GRID[int(np.argmin(totals))], totals.tolist()
 
 
@@ -94,13 +92,8 @@ def decimal_line(sizes, means, weights, gamma):
         g = Decimal(gamma)
         x = [(g * Decimal(n).ln()).exp() for n in sizes]
         y, w = [Decimal(m) for m in means], [Decimal(v) for v in weights]
-        s0, s1, s2 = (
-            sum(wi * xi**p for wi, xi in zip(w, x, strict=True)) for p in range(3)
-        )
-        t0, t1 = (
-            sum(wi * yi * xi**p for wi, xi, yi in zip(w, x, y, strict=True))
-            for p in range(2)
-        )
+        s0, s1, s2 = (sum(wi * xi**p for wi, xi in zip(w, x, strict=True)) for p in range(3))
+        t0, t1 = (sum(wi * yi * xi**p for wi, xi, yi in zip(w, x, y, strict=True)) for p in range(2))
         eta = (s0 * t1 - s1 * t0) / (s0 * s2 - s1 * s1)
         return float((t0 - eta * s1) / s0), float(eta)
 
@@ -112,12 +105,7 @@ def bounded(n, means, weights, gamma, powers=(1,)):
     a = np.column_stack(columns) * root[:, np.newaxis]
     scale = np.linalg.norm(a, axis=0)
     low = [0.0] + [-np.inf] * len(powers)
-    x = (
-        scipy.optimize.lsq_linear(
-            a / scale, root * means, (low, np.inf), method="bvls"
-        ).x
-        / scale
-    )
+    x = scipy.optimize.lsq_linear(a / scale, root * means, (low, np.inf), method="bvls").x / scale
     return x, float(((root * means - a @ x) ** 2).sum())
 
 
@@ -127,9 +115,7 @@ def relative(n, means, *, strength=5.0, weights=None):
     best = None
     for gamma in GRID:
         x, squares = bounded(n, means, weights, gamma)
-        criterion = len(n) * math.log(max(squares, 1e-300)) + strength * abs(
-            gamma + 0.5
-        )
+        criterion = len(n) * math.log(max(squares, 1e-300)) + strength * abs(gamma + 0.5)
         if best is None or criterion < best[0]:
             best = criterion, gamma, x, squares
     return best[1:]
@@ -153,14 +139,7 @@ def backtest(n, means, predict):
     for cut in cuts(n):
         kept = n <= cut
         logs = np.log(means[~kept]) - np.log(predict(n[kept], means[kept], n[~kept]))
-        terms.append(
-            np.mean(
-                [
-                    r**2 / max(math.log2(m / cut), 0.5)
-                    for r, m in zip(logs, n[~kept], strict=True)
-                ]
-            )
-        )
+        terms.append(np.mean([r**2 / max(math.log2(m / cut), 0.5) for r, m in zip(logs, n[~kept], strict=True)]))
     return math.sqrt(np.mean(terms)) if terms else math.nan
 
 
@@ -184,24 +163,15 @@ def refit_last(n, means, later):
 
 def last_fall(n, means, later):
     """The last mean error, falling on as it did from the size nearest to half the largest."""
-    half = min(
-        range(len(n) - 1), key=lambda i: abs(math.log(n[i]) - math.log(n[-1] / 2))
-    )
-    slope = min(
-        0.0, (math.log(means[-1]) - math.log(means[half])) / math.log2(n[-1] / n[half])
-    )
-    return [
-        math.exp(math.log(means[-1]) + slope * math.log2(size / n[-1]))
-        for size in later
-    ]
+    half = min(range(len(n) - 1), key=lambda i: abs(math.log(n[i]) - math.log(n[-1] / 2)))
+    slope = min(0.0, (math.log(means[-1]) - math.log(means[half])) / math.log2(n[-1] / n[half]))
+    return [math.exp(math.log(means[-1]) + slope * math.log2(size / n[-1])) for size in later]
 
 
 def combined(n, means, later):
     """The law of the last octaves and the last fall, together."""
     found = []
-    for size, f, g in zip(
-        later, refit_last(n, means, later), last_fall(n, means, later), strict=True
-    ):
+    for size, f, g in zip(later, refit_last(n, means, later), last_fall(n, means, later), strict=True):
         share = min(max(0.0, math.log2(size / n[-1])), 1.0) / 2
         found.append(math.exp((1 - share) * math.log(f) + share * math.log(g)))
     return found

@@ -36,10 +36,7 @@ def fit(n, d, loss, delta=None, alpha=None):
             "x_scale": "jac",
             "max_nfev": 4000,
         }
-        tried = [
-            scipy.optimize.least_squares(residuals, start, **options, **how)
-            for start in starts
-        ]
+        tried = [scipy.optimize.least_squares(residuals, start, **options, **how) for start in starts]
         return min(tried, key=lambda found: found.cost)
 
     pairs = [(a, b) for a in (0.05, 0.3, 1.0) for b in (0.1, 0.3, 0.8)]
@@ -108,12 +105,7 @@ def covariance(p, n, d, loss, delta):
     scale = np.abs(p)
     residual = np.log(loss / law(p, n, d))
     steps = 1e-6 * np.eye(5)
-    x = np.column_stack(
-        [
-            (np.log(law(p + s * scale, n, d)) - np.log(law(p - s * scale, n, d))) / 2e-6
-            for s in steps
-        ]
-    )
+    x = np.column_stack([(np.log(law(p + s * scale, n, d)) - np.log(law(p - s * scale, n, d))) / 2e-6 for s in steps])
     k, m = len(n), np.mean(np.abs(residual) <= delta)
     kappa = 1 + 5 / k * (1 - m) / m
     psi = np.clip(residual, -delta, delta)
@@ -125,14 +117,7 @@ def half_width(p, cov, n, d, loss, rho, size, tokens):
     """H of ln f at a size, 95 %."""
     scale = np.abs(p)
     steps = 1e-6 * np.eye(5)
-    x = [
-        (
-            np.log(law(p + s * scale, size, tokens))
-            - np.log(law(p - s * scale, size, tokens))
-        )
-        / 2e-6
-        for s in steps
-    ]
+    x = [(np.log(law(p + s * scale, size, tokens)) - np.log(law(p - s * scale, size, tokens))) / 2e-6 for s in steps]
     gradient = np.array(x) / scale
     se = math.sqrt(gradient @ cov @ gradient)
     octaves = max(

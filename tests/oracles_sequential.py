@@ -64,28 +64,15 @@ def sequential(batches, share, alpha):
             continue
 
         def count(x, t, before=before, statistics=statistics):
-            return sum(
-                q <= x or at_least(other, t)
-                for q, other in zip(before, statistics, strict=True)
-            )
+            return sum(q <= x or at_least(other, t) for q, other in zip(before, statistics, strict=True))
 
         q = [
             min(old, least(lambda x, t=t: count(x, t), s * n, before))
             for old, t in zip(before, statistics, strict=True)
         ]
         crossed = [old <= alpha + 1e-12 for old in before]
-        new = [
-            t
-            for t, p, old in zip(statistics, q, crossed, strict=True)
-            if p <= alpha + 1e-12 and not old
-        ]
-        stagewise = (
-            sum(
-                old or at_least(t, statistics[0])
-                for t, old in zip(statistics, crossed, strict=True)
-            )
-            / n
-        )
+        new = [t for t, p, old in zip(statistics, q, crossed, strict=True) if p <= alpha + 1e-12 and not old]
+        stagewise = sum(old or at_least(t, statistics[0]) for t, old in zip(statistics, crossed, strict=True)) / n
         out.append(
             {
                 "q": q,
@@ -104,9 +91,6 @@ def least(count, budget, values):
     candidates = sorted({*(count(value) / budget for value in [0.0, *breaks]), *breaks})
 
     def holds(x):
-        return all(
-            count(y) <= y * budget + 1e-9
-            for y in [x, *(value for value in breaks if value > x)]
-        )
+        return all(count(y) <= y * budget + 1e-9 for y in [x, *(value for value in breaks if value > x)])
 
     return next(x for x in candidates if holds(x))

@@ -23,15 +23,9 @@ def faults(figure, at_least=SMALL_PANEL, *, sized=False):
     figure.draw_without_rendering()
     width, height = figure.get_size_inches()
     found = []
-    if not sized and (
-        max(width, height) > LARGEST + 1e-6 or not 1 / TALL <= width / height <= TALL
-    ):
+    if not sized and (max(width, height) > LARGEST + 1e-6 or not 1 / TALL <= width / height <= TALL):
         found.append(f"size {width:.1f} × {height:.1f} in")
-    texts = [
-        text
-        for text in drawn_texts(figure)
-        if text.get_visible() and text.get_text().strip()
-    ]
+    texts = [text for text in drawn_texts(figure) if text.get_visible() and text.get_text().strip()]
     boxes = np.array([corners(text) for text in texts]).reshape(-1, 4, 2)
     for one, other in near(boxes):
         if overlap(boxes[one], boxes[other]):
@@ -39,11 +33,7 @@ def faults(figure, at_least=SMALL_PANEL, *, sized=False):
     for mark in marks(figure):
         for text, box in zip(texts, boxes, strict=True):
             (x0, y0), (x1, y1) = box.min(axis=0), box.max(axis=0)
-            if (
-                min(mark.x1, x1) - max(mark.x0, x0)
-                > SLACK
-                < min(mark.y1, y1) - max(mark.y0, y0)
-            ):
+            if min(mark.x1, x1) - max(mark.x0, x0) > SLACK < min(mark.y1, y1) - max(mark.y0, y0):
                 found.append(f"{text.get_text()!r} on a mark")
     for text, box in zip(texts, boxes, strict=True):
         if (box < -2).any() or (box > np.array(figure.bbox.size) + 2).any():
@@ -54,31 +44,16 @@ def faults(figure, at_least=SMALL_PANEL, *, sized=False):
     extents = [ax.get_window_extent() for ax in panels]
     for legend in figure.findobj(Legend):
         box = legend.get_window_extent()
-        if any(
-            min(box.x1, a.x1) - max(box.x0, a.x0)
-            > SLACK
-            < min(box.y1, a.y1) - max(box.y0, a.y0)
-            for a in extents
-        ):
+        if any(min(box.x1, a.x1) - max(box.x0, a.x0) > SLACK < min(box.y1, a.y1) - max(box.y0, a.y0) for a in extents):
             found.append("legend over a panel")
-    small = [
-        extent
-        for extent in extents
-        if min(extent.width, extent.height) < at_least * figure.dpi
-    ]
-    return found + [
-        f"a panel of {each.width / figure.dpi:.2f} × {each.height / figure.dpi:.2f} in"
-        for each in small
-    ]
+    small = [extent for extent in extents if min(extent.width, extent.height) < at_least * figure.dpi]
+    return found + [f"a panel of {each.width / figure.dpi:.2f} × {each.height / figure.dpi:.2f} in" for each in small]
 
 
 def curve_names(ax):
     """Return how the curves of a figure are named: by its legend, or at their ends."""
     legends = [each for each in (ax.get_legend(), *ax.figure.legends) if each]
-    return [
-        text.get_text().split("  ")[0]
-        for text in (legends[0].get_texts() if legends else ax.texts)
-    ]
+    return [text.get_text().split("  ")[0] for text in (legends[0].get_texts() if legends else ax.texts)]
 
 
 def draw(shown, view, **options):
@@ -101,9 +76,7 @@ def draw_as_told(shown, view, refusal, *, resized=False, **options):
     assert [few, slices].count(None) == 1, refusal
     if few:
         return draw(shown.isel({few[2]: slice(int(few[1]))}), view, **options)
-    first = {
-        dim: slice(int(n)) for dim, n in re.findall(r"(\w+)=slice\((\d+)\)", slices[1])
-    }
+    first = {dim: slice(int(n)) for dim, n in re.findall(r"(\w+)=slice\((\d+)\)", slices[1])}
     return draw(shown.isel(first), view, **options)
 
 
@@ -131,24 +104,14 @@ def drawn_texts(figure):
                 axis.offsetText,
                 *(label for tick in ticks for label in (tick.label1, tick.label2)),
             ]
-    return texts + [
-        text for legend in figure.findobj(Legend) for text in legend.get_texts()
-    ]
+    return texts + [text for legend in figure.findobj(Legend) for text in legend.get_texts()]
 
 
 def marks(figure):
     """Return the extents of the marks of legends and of the bars in strips."""
-    found = [
-        handle.get_window_extent()
-        for legend in figure.findobj(Legend)
-        for handle in legend.legend_handles
-    ]
-    for bars in figure.findobj(
-        lambda artist: artist.get_gid() == "bars" and hasattr(artist, "get_segments")
-    ):
-        ends = [
-            bars.get_transform().transform(segment) for segment in bars.get_segments()
-        ]
+    found = [handle.get_window_extent() for legend in figure.findobj(Legend) for handle in legend.legend_handles]
+    for bars in figure.findobj(lambda artist: artist.get_gid() == "bars" and hasattr(artist, "get_segments")):
+        ends = [bars.get_transform().transform(segment) for segment in bars.get_segments()]
         found += [Bbox([each.min(axis=0) - 1, each.max(axis=0) + 1]) for each in ends]
     return found
 
@@ -165,9 +128,7 @@ def corners(text):
     box = text.get_window_extent()
     angle = text.get_rotation() % 180
     if angle in (0, 90):
-        return np.array(
-            [[box.x0, box.y0], [box.x1, box.y0], [box.x1, box.y1], [box.x0, box.y1]]
-        )
+        return np.array([[box.x0, box.y0], [box.x1, box.y0], [box.x1, box.y1], [box.x0, box.y1]])
     turned = np.deg2rad(angle)
     text.set_rotation(0)
     flat = text.get_window_extent()
@@ -176,9 +137,7 @@ def corners(text):
         flat.width / 2,
         flat.height / 2,
     ]
-    turn = np.array(
-        [[np.cos(turned), np.sin(turned)], [-np.sin(turned), np.cos(turned)]]
-    )
+    turn = np.array([[np.cos(turned), np.sin(turned)], [-np.sin(turned), np.cos(turned)]])
     return half @ turn + [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2]
 
 

@@ -9,10 +9,7 @@ SQUARES = [(file, rank) for file in range(8) for rank in range(8)]
 AROUND = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
 STRAIGHT = [(1, 0), (-1, 0), (0, 1), (0, -1)]
 ON_BOARD = frozenset(SQUARES)
-STEPS = {
-    (file, rank): {(file + a, rank + b) for a, b in AROUND} & ON_BOARD
-    for file, rank in SQUARES
-}
+STEPS = {(file, rank): {(file + a, rank + b) for a, b in AROUND} & ON_BOARD for file, rank in SQUARES}
 
 
 @functools.cache
@@ -58,11 +55,7 @@ def plain_depths():
         before = set()
         for king, rook, black in layer:  # where White may have come from
             before |= {(k, rook, black) for k in STEPS[king] if k not in (rook, black)}
-            before |= {
-                (king, r, black)
-                for r in slide(rook, king, black)
-                if r not in (king, black)
-            }
+            before |= {(king, r, black) for r in slide(rook, king, black) if r not in (king, black)}
         layer = []
         for king, rook, black in before - won:
             won.add((king, rook, black))

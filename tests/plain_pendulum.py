@@ -16,16 +16,8 @@ def plain_episode(seed):
     rng = np.random.default_rng(seed)
     angle, speed, noise = rng.uniform(-np.pi, np.pi), 0.0, rng.standard_normal(200)
     every = [(i, j) for i in range(11) for j in range(11)]
-    critic = [
-        (i, j)
-        for i, j in every
-        if max(i, j) <= 2 or (min(i, j) == 0 and max(i, j) <= 3)
-    ]
-    actor = [
-        (i, j)
-        for i, j in every
-        if max(i, j) <= 5 or (min(i, j) == 0 and max(i, j) <= 6)
-    ]
+    critic = [(i, j) for i, j in every if max(i, j) <= 2 or (min(i, j) == 0 and max(i, j) <= 3)]
+    actor = [(i, j) for i, j in every if max(i, j) <= 5 or (min(i, j) == 0 and max(i, j) <= 6)]
 
     def see(basis):
         x, y = (angle + math.pi) / (2 * math.pi), (speed + 8) / 16
@@ -40,9 +32,7 @@ def plain_episode(seed):
         phi, psi, sigma = see(critic), see(actor), math.exp(log_sigma)
         mean = p @ psi
         action = mean + sigma * z
-        (angle,), (speed,) = swingup.swing(
-            np.array([angle]), np.array([speed]), np.array([5 * action])
-        )
+        (angle,), (speed,) = swingup.swing(np.array([angle]), np.array([speed]), np.array([5 * action]))
         reward = math.cos(angle)
         delta = reward + 0.99 * w @ see(critic) - w @ phi
         e_w = 0.99 * 0.7 * e_w + phi

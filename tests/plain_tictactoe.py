@@ -45,12 +45,7 @@ def reachable(first):
     """All boards that alternating play from the empty board can show."""
     seen, level, mark = {START}, {START}, first
     while level:
-        level = {
-            put(b, square, mark)
-            for b in level
-            if not is_over(b)
-            for square in empty_squares(b)
-        }
+        level = {put(b, square, mark) for b in level if not is_over(b) for square in empty_squares(b)}
         seen |= level
         mark = "o" if mark == "x" else "x"
     return seen
@@ -62,10 +57,7 @@ def random_play(board, mark):
     if is_over(board):
         return tuple(Fraction(worth(board) == end) for end in (1, 0, -1))
     squares = empty_squares(board)
-    ends = [
-        random_play(put(board, square, mark), "o" if mark == "x" else "x")
-        for square in squares
-    ]
+    ends = [random_play(put(board, square, mark), "o" if mark == "x" else "x") for square in squares]
     return tuple(sum(shares) / len(squares) for shares in zip(*ends, strict=True))
 
 
@@ -75,15 +67,11 @@ def minimax(board, mark):
     if is_over(board):
         return worth(board)
     other = "o" if mark == "x" else "x"
-    return (max if mark == "x" else min)(
-        minimax(put(board, square, mark), other) for square in empty_squares(board)
-    )
+    return (max if mark == "x" else min)(minimax(put(board, square, mark), other) for square in empty_squares(board))
 
 
 def perfect_squares(board):
-    worths = {
-        square: minimax(put(board, square, "o"), "x") for square in empty_squares(board)
-    }
+    worths = {square: minimax(put(board, square, "o"), "x") for square in empty_squares(board)}
     return [square for square in worths if worths[square] == min(worths.values())]
 
 
@@ -111,13 +99,8 @@ class PlainLearner:
             self.value[board] = old + self.rate * (target - old)
 
     def best(self, board):
-        values = {
-            square: self.value.get(put(board, square, "x"), 0.0)
-            for square in empty_squares(board)
-        }
-        return [
-            square for square, value in values.items() if value == max(values.values())
-        ]
+        values = {square: self.value.get(put(board, square, "x"), 0.0) for square in empty_squares(board)}
+        return [square for square, value in values.items() if value == max(values.values())]
 
     def train(self, i_begin, chances):
         board, last = START, None
@@ -140,11 +123,7 @@ class PlainLearner:
         for turn, chance in enumerate(chances):
             mine = turn % 2 == (0 if i_begin else 1)
             squares = self.best(board)
-            square = (
-                squares[int(chance * len(squares))]
-                if mine
-                else self.reply(board, chance)
-            )
+            square = squares[int(chance * len(squares))] if mine else self.reply(board, chance)
             board = put(board, square, "x" if mine else "o")
             if is_over(board):
                 break

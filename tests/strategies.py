@@ -23,9 +23,7 @@ def make_curves(values, training=None, **coords):
 def make_scores(values, **coords):
     """Label scores of trials; all dims are named by `coords`."""
     values = np.asarray(values, float)
-    return xr.DataArray(
-        values, coords, list(coords), name="score", attrs={"units": "points"}
-    )
+    return xr.DataArray(values, coords, list(coords), name="score", attrs={"units": "points"})
 
 
 def absent(curves, sizes):
@@ -38,18 +36,10 @@ def absent(curves, sizes):
 def curves(draw, max_algorithms=4, max_runs=5, max_levels=6, integers=False):
     """Noise around random levels, sizes equal or not, at least two algorithms and one of two runs."""
     m = draw(st.integers(2, max_algorithms))
-    sizes = draw(
-        st.lists(st.integers(1, max_runs), min_size=m, max_size=m).filter(
-            lambda s: max(s) > 1
-        )
-    )
+    sizes = draw(st.lists(st.integers(1, max_runs), min_size=m, max_size=m).filter(lambda s: max(s) > 1))
     k = draw(st.integers(1, max_levels))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    noise = (
-        rng.integers(-3, 4, (m, max(sizes), k))
-        if integers
-        else rng.normal(size=(m, max(sizes), k))
-    )
+    noise = rng.integers(-3, 4, (m, max(sizes), k)) if integers else rng.normal(size=(m, max(sizes), k))
     return absent(make_curves(noise.astype(float)), sizes)
 
 
@@ -61,30 +51,22 @@ def make_errors(values, training=(25, 50, 100, 200, 400), **coords):
         "run": np.arange(values.shape[-2]),
         "training": np.array(training, dtype=float),
     }
-    return xr.DataArray(
-        values, names, list(names), name="test_error", attrs={"units": "%"}
-    )
+    return xr.DataArray(values, names, list(names), name="test_error", attrs={"units": "%"})
 
 
-def simulate_errors(
-    n_curves, seed, folds=(16, 8, 4, 2, 1), training=(25, 50, 100, 200, 400)
-):
+def simulate_errors(n_curves, seed, folds=(16, 8, 4, 2, 1), training=(25, 50, 100, 200, 400)):
     """Draw power laws and folds around them; return errors on (task, run, training) and the true e_N, β_N, γ."""
     rng = np.random.default_rng(seed)
     n = np.array(training, dtype=float)
     error, reliance = rng.uniform(15, 60, n_curves), rng.uniform(2, 20, n_curves)
     gamma, slope = rng.uniform(-0.8, -0.2, n_curves), rng.uniform(5, 130, n_curves)
     ratio = (n / n[-1]) ** gamma[:, np.newaxis]
-    mean = error[:, np.newaxis] - reliance[:, np.newaxis] * (ratio - 1) / (
-        2 * gamma[:, np.newaxis]
-    )
+    mean = error[:, np.newaxis] - reliance[:, np.newaxis] * (ratio - 1) / (2 * gamma[:, np.newaxis])
     sd = np.sqrt(0.02 + slope[:, np.newaxis] / n)
     noise = rng.normal(size=(n_curves, max(folds), len(n)))
     values = mean[:, np.newaxis] + sd[:, np.newaxis] * noise
     values[:, np.arange(max(folds))[:, np.newaxis] >= np.array(folds)] = np.nan
-    return make_errors(values, training, task=np.arange(n_curves)), np.column_stack(
-        [error, reliance, gamma]
-    )
+    return make_errors(values, training, task=np.arange(n_curves)), np.column_stack([error, reliance, gamma])
 
 
 def as_dict(errors):

@@ -37,12 +37,7 @@ REAL = {
     "fit_scaling_law",
     "tuning_curve",
 }
-VIEWS_OF_RESULTS = [
-    (name, view)
-    for name in kinds.NAMES
-    if name not in REAL
-    for view in kinds.kind(name).views
-]
+VIEWS_OF_RESULTS = [(name, view) for name in kinds.NAMES if name not in REAL for view in kinds.kind(name).views]
 # of whose pairs a result has what a view shows
 MOST_ALGORITHMS = {"curve_difference": 4}
 PARAMS = {
@@ -78,9 +73,7 @@ def synthetic_curves(n_tasks, n_algorithms, n_runs=5):
     speed = rng.uniform(2, 8, (n_tasks, n_algorithms, 1, 1))
     noise = rng.normal(scale=15, size=(n_tasks, n_algorithms, n_runs, len(LEVELS)))
     values = top * (1 - np.exp(-speed * LEVELS / 1e6)) + noise
-    curves = make_curves(values, LEVELS, task=TASKS[:n_tasks]).assign_coords(
-        algorithm=ALGORITHMS[:n_algorithms]
-    )
+    curves = make_curves(values, LEVELS, task=TASKS[:n_tasks]).assign_coords(algorithm=ALGORITHMS[:n_algorithms])
     curves.attrs = {"long_name": "episode return", "units": "points"}
     curves.training.attrs = {"long_name": "environment steps", "units": "steps"}
     return curves if n_tasks > 1 else curves.isel(task=0, drop=True)
@@ -93,14 +86,9 @@ def named_with(data, letters):
     coords = {}
     for name in ("algorithm", "algorithm_a", "algorithm_b"):
         if name in data.coords:
-            coords[name] = data[name].copy(
-                data=[names[str(each)] for each in data[name].values]
-            )
+            coords[name] = data[name].copy(data=[names[str(each)] for each in data[name].values])
     if "pair" in data.coords:
-        coords["pair"] = [
-            " - ".join(names[each] for each in pair.split(" - "))
-            for pair in data["pair"].values
-        ]
+        coords["pair"] = [" - ".join(names[each] for each in pair.split(" - ")) for pair in data["pair"].values]
     found = data.assign_coords(coords)
     if found.attrs.get("reference") in names:
         found.attrs["reference"] = names[found.attrs["reference"]]
@@ -116,9 +104,7 @@ def synthetic_errors(n_tasks, n_algorithms):
         + slope * SIZES**-0.5
         + rng.normal(scale=0.3, size=(n_tasks, n_algorithms, 3, 6))
     )
-    errors = make_curves(values, SIZES, task=TASKS[:n_tasks]).assign_coords(
-        algorithm=ALGORITHMS[:n_algorithms]
-    )
+    errors = make_curves(values, SIZES, task=TASKS[:n_tasks]).assign_coords(algorithm=ALGORITHMS[:n_algorithms])
     errors.attrs = {"long_name": "test error", "units": "%"}
     return errors if n_tasks > 1 else errors.isel(task=0, drop=True)
 
@@ -128,13 +114,9 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
     if name == "fit_power_law":
         return xcurves.fit_power_law(synthetic_errors(n_tasks, n_algorithms))
     if name == "predict":
-        return xcurves.predict(
-            synthetic_result("fit_power_law", n_tasks, n_algorithms), [1600, 3200]
-        )
+        return xcurves.predict(synthetic_result("fit_power_law", n_tasks, n_algorithms), [1600, 3200])
     if name == "compare_learners":
-        return xcurves.compare_learners(
-            synthetic_result("fit_power_law", n_tasks, n_algorithms)
-        )
+        return xcurves.compare_learners(synthetic_result("fit_power_law", n_tasks, n_algorithms))
     kind = kinds.kind(name)
     curves = synthetic_curves(n_tasks, n_algorithms)
     rng = np.random.default_rng(len(name))
@@ -154,11 +136,7 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
     used = {dim for variable in filled.values() for dim in variable.dims}
     coords = {dim: values for dim, values in labels.items() if dim in used}
     if "pair" in used:
-        pairs = [
-            (a, b)
-            for i, a in enumerate(ALGORITHMS[:n_algorithms])
-            for b in ALGORITHMS[i + 1 : n_algorithms]
-        ]
+        pairs = [(a, b) for i, a in enumerate(ALGORITHMS[:n_algorithms]) for b in ALGORITHMS[i + 1 : n_algorithms]]
         coords |= {"pair": [f"{a} - {b}" for a, b in pairs], "algorithm_a": ("pair", [a for a, _ in pairs]),
                    "algorithm_b": ("pair", [b for _, b in pairs])}  # fmt: skip
     attrs = {
@@ -167,9 +145,7 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
         "confidence_level": 0.95,
         "rng": "0",
     }
-    attrs |= (
-        {"task": "task"} if name in ("across_tasks", "profile_across_tasks") else {}
-    )
+    attrs |= {"task": "task"} if name in ("across_tasks", "profile_across_tasks") else {}
     result = kind.dataset(filled, coords, attrs, curves)
     if "training" in used:
         result["training"].attrs = curves["training"].attrs
@@ -177,16 +153,10 @@ def synthetic_result(name, n_tasks, n_algorithms, along=None):
 
 
 def _labels(name, curves, n_algorithms):
-    of_kind = {
-        dim: list(values)
-        for dim, values in kinds.kind(name).own_dims().items()
-        if values
-    }
+    of_kind = {dim: list(values) for dim, values in kinds.kind(name).own_dims().items() if values}
     return {
         "ci_bound": list(CI_BOUNDS),
-        "task": curves["task"].to_numpy().tolist()
-        if "task" in curves.dims
-        else TASKS[:1],
+        "task": curves["task"].to_numpy().tolist() if "task" in curves.dims else TASKS[:1],
         "algorithm": ALGORITHMS[:n_algorithms],
         "pair": range(n_algorithms * (n_algorithms - 1) // 2),
         "training": LEVELS,
@@ -209,9 +179,7 @@ def _task_dims(name, n_tasks):
     tasks = ("task",) if n_tasks > 1 else ()
     if name in OF_ALGORITHMS:
         return (*tasks, "algorithm")
-    return (
-        () if name in ("across_tasks", "profile_across_tasks", "runs_needed") else tasks
-    )
+    return () if name in ("across_tasks", "profile_across_tasks", "runs_needed") else tasks
 
 
 def _dims_of(dim, tasks):
@@ -222,28 +190,16 @@ def _values(name, var, shape, dims, filled, rng):
     """Return values that such a variable can have."""
     if np.issubdtype(var.dtype, np.integer):
         if name == "rejected":
-            return (np.cumsum(rng.uniform(size=shape) < 0.1, axis=-1) > 0).astype(
-                var.dtype
-            )
+            return (np.cumsum(rng.uniform(size=shape) < 0.1, axis=-1) > 0).astype(var.dtype)
         return np.full(shape, WHOLE.get(name, 10), var.dtype)
     base = re.sub("_(ci|band)$", "", name)
     if base != name and base in filled and set(filled[base].dims) <= set(dims[:-1]):
-        middle = (
-            filled[base]
-            .set_dims(dict(zip(dims[:-1], shape[:-1], strict=True)))
-            .transpose(*dims[:-1])
-            .values
-        )
+        middle = filled[base].set_dims(dict(zip(dims[:-1], shape[:-1], strict=True))).transpose(*dims[:-1]).values
         return _around(middle, rng, share=np.ptp(middle) <= 1)
     if name == "statistic_ci":
         of = [filled[each.split()[0]] for each in PARAMS["performance_cdf"][:-1]]
-        middle = [
-            each.isel({dim: 0 for dim in ("cvar_level",) if dim in each.dims}).values
-            for each in of
-        ]
-        return _around(
-            np.stack([*middle, 100 * rng.normal(size=middle[0].shape)], axis=-1), rng
-        )
+        middle = [each.isel({dim: 0 for dim in ("cvar_level",) if dim in each.dims}).values for each in of]
+        return _around(np.stack([*middle, 100 * rng.normal(size=middle[0].shape)], axis=-1), rng)
     if name in ("cumulative_fraction", "cdf"):
         grown = np.cumsum(rng.uniform(size=shape), axis=-1)
         return grown / grown[..., -1:]
@@ -252,11 +208,7 @@ def _values(name, var, shape, dims, filled, rng):
     if name in ("fraction", "fraction_corrected"):
         drawn = rng.uniform(size=shape)
         return drawn / drawn.sum(axis=-1, keepdims=True)
-    if (
-        "pvalue" in name
-        or name in ("prob_greater", "rate")
-        or name.startswith("share_infinite")
-    ):
+    if "pvalue" in name or name in ("prob_greater", "rate") or name.startswith("share_infinite"):
         return rng.uniform(size=shape) ** (3 if "pvalue" in name else 1)
     if name.startswith("ss_null_upper"):
         return np.full(shape, 0.08 if name.endswith("upper") else 0.12)

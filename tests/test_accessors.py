@@ -79,9 +79,7 @@ def test_what_editors_read_is_up_to_date():
 
 
 def test_every_function_of_curves_frames_or_results_is_a_method():
-    functions = {
-        name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))
-    }
+    functions = {name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))}
     assert {name for _, name in METHODS} == functions - OF_NO_ARRAY
 
 
@@ -92,20 +90,13 @@ def test_editors_and_help_see_the_function():
 
     curves = make_curves(np.zeros((2, 2, 2)))
     options = list(inspect.signature(xcurves.pairwise).parameters)[1:]
-    signatures = jedi.Interpreter(
-        "curves.curves.pairwise(", [{"curves": curves}]
-    ).get_signatures()
+    signatures = jedi.Interpreter("curves.curves.pairwise(", [{"curves": curves}]).get_signatures()
     assert signatures
     for found in signatures:
         assert [each.name for each in found.params] == options
-    offered = jedi.Interpreter(
-        "curves.curves.pairwise(", [{"curves": curves}]
-    ).complete()
+    offered = jedi.Interpreter("curves.curves.pairwise(", [{"curves": curves}]).complete()
     assert {f"{option}=" for option in options} <= {each.name for each in offered}
-    completed = {
-        each.name
-        for each in jedi.Interpreter("curves.curves.", [{"curves": curves}]).complete()
-    }
+    completed = {each.name for each in jedi.Interpreter("curves.curves.", [{"curves": curves}]).complete()}
     assert {"pairwise", "across_tasks", "plot"} <= completed
     assert getdoc(curves.curves.pairwise) == inspect.getdoc(xcurves.pairwise)
     shown = pydoc.render_doc(curves.curves.pairwise, renderer=pydoc.plaintext)
@@ -120,23 +111,17 @@ def test_an_editor_completes_methods_in_a_script_that_is_not_run():
     completed = {each.name for each in jedi.Script(begin).complete()}
     assert {"pairwise", "across_tasks", "plot"} <= completed
     (signature,) = jedi.Script(f"{begin}pairwise(").get_signatures()
-    assert [each.name for each in signature.params] == list(
-        inspect.signature(xcurves.pairwise).parameters
-    )[1:]
+    assert [each.name for each in signature.params] == list(inspect.signature(xcurves.pairwise).parameters)[1:]
     assert inspect.getdoc(xcurves.pairwise).splitlines()[0] in signature.docstring()
 
 
 def test_what_type_checkers_read_is_what_runs():
     stub = Path(accessors.__file__).with_suffix(".pyi")
     classes = {
-        node.name: node
-        for node in ast.parse(stub.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef)
+        node.name: node for node in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)
     }
     told = {
-        (accessor, node.name): [
-            each.arg for each in (*node.args.args, *node.args.kwonlyargs)
-        ]
+        (accessor, node.name): [each.arg for each in (*node.args.args, *node.args.kwonlyargs)]
         for accessor in OBJECTS
         for node in classes[accessor.__name__].body
         if isinstance(node, ast.FunctionDef) and node.name != "__init__"
@@ -148,9 +133,7 @@ def test_what_type_checkers_read_is_what_runs():
 
 
 def test_a_result_completes_only_what_applies_to_it():
-    result = xcurves.randomized_anova(
-        make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
-    )
+    result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
     named = {name for name in dir(result.curves) if not name.startswith("_")}
     assert named == {
         "table",
@@ -166,25 +149,15 @@ def test_a_result_completes_only_what_applies_to_it():
 def test_curves_in_the_last_line_of_a_cell_show_what_they_are_and_what_to_call():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
     calls = "Call .curves.plot(), .curves.analyze(), .curves.pairwise()"
-    assert (
-        repr(curves.curves)
-        == f"2 algorithm × 5 run × 4 training; every run is complete\n{calls}"
-    )
+    assert repr(curves.curves) == f"2 algorithm × 5 run × 4 training; every run is complete\n{calls}"
     curves[0, 0], curves[1, 2, 3], curves[1, 3, 2:] = np.nan, np.nan, np.nan
-    assert (
-        "; of 10 runs 1 are absent and 2 lack levels. 2 of 9 runs end before 90 % of"
-        in repr(curves.curves)
-    )
+    assert "; of 10 runs 1 are absent and 2 lack levels. 2 of 9 runs end before 90 % of" in repr(curves.curves)
     of_texts = curves.assign_coords(training=list("abcd"))
     assert "; of 10 runs 1 are absent and 2 lack levels\n" in repr(of_texts.curves)
-    assert repr(curves.chunk().curves).startswith(
-        "2 algorithm × 5 run × 4 training; not computed yet\n"
-    )
+    assert repr(curves.chunk().curves).startswith("2 algorithm × 5 run × 4 training; not computed yet\n")
     assert "compare_distributions" in repr(curves.isel(training=0).curves)
     assert "fit_power_law" in repr(curves[0, 0].curves)
-    assert "Name the dims algorithm, run and training" in repr(
-        xr.DataArray([1.0], dims="x\n").curves
-    )
+    assert "Name the dims algorithm, run and training" in repr(xr.DataArray([1.0], dims="x\n").curves)
 
 
 @pytest.mark.slow
@@ -266,9 +239,7 @@ def test_an_accessor_makes_no_cycle_that_keeps_arrays_alive():
 
 
 def test_a_result_says_which_methods_it_has():
-    result = xcurves.randomized_anova(
-        make_curves(np.random.default_rng(0).normal(size=(2, 5, 4)))
-    )
+    result = xcurves.randomized_anova(make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))))
     with pytest.raises(AttributeError) as caught:
         _ = result.curves.align
     assert str(caught.value) == (
@@ -280,25 +251,19 @@ def test_a_result_says_which_methods_it_has():
         lambda: result.curves.predict(10),
         lambda: result.curves.compare_learners(reference="a0"),
     ):
-        with pytest.raises(
-            TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "
-        ):
+        with pytest.raises(TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "):
             call()
 
 
 def test_a_tree_says_which_methods_it_has():
-    tree = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))).curves.analyze(
-        include=["anova"], rng=0
-    )
+    tree = make_curves(np.random.default_rng(0).normal(size=(2, 5, 4))).curves.analyze(include=["anova"], rng=0)
     with pytest.raises(AttributeError) as caught:
         _ = tree.curves.predict
     assert str(caught.value) == (
         "a DataTree has no .curves.predict. It has .curves.table(), .curves.summary(), .curves.plot() and "
         ".curves.report(path); of one result: tree['anova'].to_dataset().curves.predict"
     )
-    pd.testing.assert_frame_equal(
-        tree["anova"].curves.table(), tree["anova"].to_dataset().curves.table()
-    )
+    pd.testing.assert_frame_equal(tree["anova"].curves.table(), tree["anova"].to_dataset().curves.table())
     assert pickle.loads(pickle.dumps(tree)).identical(tree)
 
 

@@ -25,14 +25,10 @@ NAMES = ["a.nc", "a.zarr"]
 
 @pytest.fixture(scope="module")
 def tree():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 2, 5, 3)), task=["Ünïcode", "x"]
-    ).rename("return")
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 5, 3)), task=["Ünïcode", "x"]).rename("return")
     curves.training.attrs = {"units": "hours", "long_name": "hours of training"}
     curves = curves.assign_attrs(units="points", history="made up")
-    return curves.curves.analyze(
-        include=["anova", "profile"], n_resamples=50, rng=2**62
-    )
+    return curves.curves.analyze(include=["anova", "profile"], n_resamples=50, rng=2**62)
 
 
 def changed(tree):
@@ -96,9 +92,7 @@ for name in ("there.nc", "there.zarr"):
 """
     write(tree, tmp_path / "there.nc")
     write(tree, tmp_path / "there.zarr")
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     install = "Install it: pip install 'xcurves[io]'"
     assert done.stdout.splitlines() == [
@@ -196,9 +190,7 @@ def test_a_failing_write_leaves_the_old_archive_and_nothing_else(tree, tmp_path,
 def test_a_lazy_dataset_is_written(result, tmp_path):
     pytest.importorskip("dask")
     for name in NAMES:
-        xr.testing.assert_identical(
-            read(write(result.chunk(), tmp_path / name)), result
-        )
+        xr.testing.assert_identical(read(write(result.chunk(), tmp_path / name)), result)
 
 
 def test_only_own_files_are_replaced(tree, result, tmp_path):
@@ -227,9 +219,7 @@ def test_only_own_files_are_replaced(tree, result, tmp_path):
             write(tree, tmp_path / name)
     with pytest.raises(FileExistsError, match=r"folders are not replaced"):
         write(result, tmp_path)
-    assert {
-        path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
-    } == before
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_a_symbolic_link_stays_and_its_target_is_replaced(tree, tmp_path):
@@ -306,9 +296,7 @@ def test_a_missing_or_locked_folder_is_told(result, tree, tmp_path):
 def test_what_is_no_archive_is_told(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.csv").write_text("algorithm,run\n")
-    with pytest.raises(
-        FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"):
         read(tmp_path / "gone.nc")
     with pytest.raises(ValueError, match=r"archive: it does not.*it again, or name"):
         read(tmp_path / "a.csv")
@@ -339,11 +327,7 @@ def test_a_link_to_what_others_wrote_is_refused(tree, tmp_path, name):
 
 
 def metadata_of(folder):
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.name in (".zattrs", ".zgroup", ".zarray", ".zmetadata")
-    )
+    return sorted(path for path in folder.rglob("*") if path.name in (".zattrs", ".zgroup", ".zarray", ".zmetadata"))
 
 
 def read_or_refused(path, written):
@@ -361,9 +345,7 @@ def read_or_refused(path, written):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b'{"metadata": {}}'])
-def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the_same(
-    result, tmp_path, content
-):
+def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the_same(result, tmp_path, content):
     pytest.importorskip("zarr")
     path = write(result, tmp_path / "a.zarr")
     for each in metadata_of(path):
@@ -376,9 +358,7 @@ def test_a_zarr_store_that_lost_the_content_of_a_metadata_file_is_refused_or_the
     xr.testing.assert_identical(read(path), result)
 
 
-def test_a_zarr_store_with_two_metadata_files_swapped_is_refused_or_the_same(
-    result, tmp_path
-):
+def test_a_zarr_store_with_two_metadata_files_swapped_is_refused_or_the_same(result, tmp_path):
     pytest.importorskip("zarr")
     path = write(result, tmp_path / "a.zarr")
     files = metadata_of(path)
@@ -453,27 +433,20 @@ def put_in_the_way(what, path):
         ("a file of text", "it does not begin as a netCDF file does"),
     ],
 )
-def test_what_others_put_at_the_path_is_refused_and_stays(
-    result, tmp_path, monkeypatch, name, what, said
-):
+def test_what_others_put_at_the_path_is_refused_and_stays(result, tmp_path, monkeypatch, name, what, said):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / name
     put_in_the_way(what, path)
 
     def standing():
-        return {
-            each: (each.lstat().st_mode, each.lstat().st_mtime_ns)
-            for each in tmp_path.rglob("*")
-        }
+        return {each: (each.lstat().st_mode, each.lstat().st_mtime_ns) for each in tmp_path.rglob("*")}
 
     before = standing()
     with pytest.raises((OSError, ValueError), match=said) as refused:
         read(path)
     with pytest.raises((OSError, ValueError), match=re.escape(name)) as unopened:
         open_dataset(path)
-    with pytest.raises(
-        OSError, match=r"is not replaced|cannot be written"
-    ) as unwritten:
+    with pytest.raises(OSError, match=r"is not replaced|cannot be written") as unwritten:
         write(result, path)
     for caught in (refused, unopened, unwritten):
         assert str(caught.value).startswith(f"path {str(path)!r} ")
@@ -498,9 +471,7 @@ def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
         "        print(str(error).count('\\n'))\n"
         "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])\n"  # the peak
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
     *lines, peak = done.stdout.split()
     assert lines == ["0", "0", "0"]
     assert path.stat().st_size == 3 * 2**30
@@ -511,9 +482,7 @@ def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
 
 @pytest.mark.parametrize("value", [2**70, 10**400, -(2**63) - 1, [1, 2**64]])
 @pytest.mark.parametrize("name", NAMES)
-def test_integers_of_more_than_64_bits_are_refused_by_name(
-    result, tmp_path, name, value
-):
+def test_integers_of_more_than_64_bits_are_refused_by_name(result, tmp_path, name, value):
     with pytest.raises(
         ValueError,
         match=r"attrs\['big'\] is an integer of more than 64 bits; as text: str\(value\)",

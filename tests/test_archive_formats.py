@@ -66,12 +66,8 @@ def test_a_zarr_store_that_lacks_a_chunk_or_its_metadata_is_refused_or_unchanged
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4", "zarr"])
-def test_the_digest_is_that_of_the_content_in_every_engine(
-    tmp_path, engine, monkeypatch
-):
-    monkeypatch.setattr(
-        archive_formats, "engines", lambda: [] if engine == "scipy" else [engine]
-    )
+def test_the_digest_is_that_of_the_content_in_every_engine(tmp_path, engine, monkeypatch):
+    monkeypatch.setattr(archive_formats, "engines", lambda: [] if engine == "scipy" else [engine])
     values = {
         "x": (
             "i",
@@ -83,9 +79,7 @@ def test_the_digest_is_that_of_the_content_in_every_engine(
         "text": ("i", np.array(["Ünïcode", "", "b", "ccc"], dtype=object)),
         "one": ((), 3.0),
     }
-    data = xr.Dataset(
-        values, {"i": [10, 20, 30, 40]}, {"history": "made up", "pair": [3.0, 4.0]}
-    )
+    data = xr.Dataset(values, {"i": [10, 20, 30, 40]}, {"history": "made up", "pair": [3.0, 4.0]})
     path = write(data, tmp_path / ("a.zarr" if engine == "zarr" else "a.nc"))
     with xr.open_dataset(path, engine=engine) as opened:
         recorded = opened.attrs[DIGEST]
@@ -95,10 +89,7 @@ def test_the_digest_is_that_of_the_content_in_every_engine(
 
 def test_the_digest_of_a_variable_by_hand():
     data = xr.Dataset({"x": ("i", np.array([1.0, np.nan]))})
-    by_hand = hashlib.sha256(
-        repr((False, ("i",), (2,), "f")).encode()
-        + np.array([1.0, np.nan], "<f8").tobytes()
-    )
+    by_hand = hashlib.sha256(repr((False, ("i",), (2,), "f")).encode() + np.array([1.0, np.nan], "<f8").tobytes())
     assert content_of({"/": data}) == {
         "group '/'": "",
         "variable 'x'": by_hand.hexdigest(),
@@ -119,9 +110,7 @@ def test_the_digest_of_a_variable_by_hand():
 )
 def test_any_change_of_content_changes_the_digest(change):
     data = xr.Dataset({"x": ("i", [1.0, 2.0]), "t": ("k", ["a", "bc"])}, attrs={"a": 1})
-    assert digest_of(content_of({"/": change(data)})) != digest_of(
-        content_of({"/": data})
-    )
+    assert digest_of(content_of({"/": change(data)})) != digest_of(content_of({"/": data}))
 
 
 def test_an_archive_whose_mark_is_changed_is_refused(tmp_path):
@@ -152,15 +141,11 @@ def place(request, tmp_path, monkeypatch):
 
 @pytest.fixture
 def curves():
-    return (
-        make_curves(np.array([[[0.0, 0.5, 1.0]] * 2] * 2)).rename("score").to_dataset()
-    )
+    return make_curves(np.array([[[0.0, 0.5, 1.0]] * 2] * 2)).rename("score").to_dataset()
 
 
 @pytest.mark.parametrize("names", [[*ACTED_ON], *(slow([name]) for name in ACTED_ON)])
-def test_an_attribute_that_readers_act_on_comes_back_and_changes_no_value(
-    curves, place, names
-):
+def test_an_attribute_that_readers_act_on_comes_back_and_changes_no_value(curves, place, names):
     for data in (curves["score"], curves["training"], curves):
         data.attrs.update({name: ACTED_ON[name] for name in names})
     xr.testing.assert_identical(read(write(curves, place)), curves)
@@ -194,17 +179,9 @@ VALUES = [
     np.array([2**40]),
 ]
 ODD = {
-    **{
-        f"attribute {value!r}": xr.Dataset({"tags": ("x", [1.0], {"tags": value})})
-        for value in ATTRS
-    },
+    **{f"attribute {value!r}": xr.Dataset({"tags": ("x", [1.0], {"tags": value})}) for value in ATTRS},
     **{f"variable {name}": xr.Dataset({name: ("x", [1.0])}) for name in NAMES},
-    **{
-        f"group {name}": xr.DataTree(
-            children={name: xr.DataTree(xr.Dataset({"y": 1.0}))}
-        )
-        for name in NAMES[:3]
-    },
+    **{f"group {name}": xr.DataTree(children={name: xr.DataTree(xr.Dataset({"y": 1.0}))}) for name in NAMES[:3]},
     **{f"values {values!r}": xr.Dataset({"tags": ("x", values)}) for values in VALUES},
 }
 
@@ -219,11 +196,7 @@ def test_what_would_not_be_the_same_is_refused_by_name_or_the_same(place, odd):
         told = str(error)
     if told:
         assert "\n" not in told
-        assert (
-            "tags" in told
-            or not odd.startswith(("values", "attribute None", "attribute {"))
-            or "x00" in odd
-        )
+        assert "tags" in told or not odd.startswith(("values", "attribute None", "attribute {")) or "x00" in odd
         assert not list(place.parent.iterdir())
     else:
         assert read(place).identical(ODD[odd])

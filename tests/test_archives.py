@@ -30,16 +30,10 @@ def read(path, engine):
 def curves():
     rng = np.random.default_rng(0)
     curves = absent(
-        make_curves(
-            rng.normal(size=(2, 5, 3)).cumsum(axis=-1), training=[0.0, 1e6, 2e6]
-        ),
+        make_curves(rng.normal(size=(2, 5, 3)).cumsum(axis=-1), training=[0.0, 1e6, 2e6]),
         [5, 4],
     )
-    curves = (
-        curves.expand_dims(task=["Ünïcode", "x"])
-        .rename("return")
-        .assign_attrs(units="points", long_name="return")
-    )
+    curves = curves.expand_dims(task=["Ünïcode", "x"]).rename("return").assign_attrs(units="points", long_name="return")
     curves.training.attrs = {"units": "steps", "long_name": "env steps"}
     return curves.curves.align("intersection").curves.drop_incomplete()
 
@@ -57,22 +51,12 @@ def results(curves):
     seeded = {"confidence_level": 0.5, "rng": 2**62}
     return {
         "null": curves.curves.randomized_anova(**seeded, keep_null=True),
-        "paired": curves.isel(run=slice(4)).curves.randomized_anova(
-            **seeded, paired=True
-        ),
-        "one task": curves.isel(task=[0]).curves.randomized_anova(
-            **seeded, n_resamples=50
-        ),
-        "intervals": curves.curves.ss_profile(
-            **seeded, intervals=[0, 1e6, 2e6], margin=1.0
-        ),
+        "paired": curves.isel(run=slice(4)).curves.randomized_anova(**seeded, paired=True),
+        "one task": curves.isel(task=[0]).curves.randomized_anova(**seeded, n_resamples=50),
+        "intervals": curves.curves.ss_profile(**seeded, intervals=[0, 1e6, 2e6], margin=1.0),
         "no test": curves.curves.ss_profile(**seeded, n_resamples=0),
-        "exact": last.curves.performance_cdf(
-            **everything, confidence_level=0.5, bounds=(-9, np.inf)
-        ),
-        "strata": last.curves.performance_cdf(
-            **everything, **drawn, confidence_level=0.5, interval="bca"
-        ),
+        "exact": last.curves.performance_cdf(**everything, confidence_level=0.5, bounds=(-9, np.inf)),
+        "strata": last.curves.performance_cdf(**everything, **drawn, confidence_level=0.5, interval="bca"),
         "pooled pairs": last.curves.compare_distributions(**drawn),
     }
 
@@ -84,9 +68,7 @@ def test_results_come_back_identical(curves, tmp_path, engine):
         write(result, tmp_path / name, engine)
         back = read(tmp_path / name, engine)
         xr.testing.assert_identical(back, result)
-        pd.testing.assert_frame_equal(
-            back.curves.table(), result.curves.table(), check_index_type=False
-        )
+        pd.testing.assert_frame_equal(back.curves.table(), result.curves.table(), check_index_type=False)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -94,10 +76,7 @@ def test_curves_come_back_identical_and_give_the_same_result(curves, tmp_path, e
     write(curves.to_dataset(), tmp_path / "curves", engine)
     back = read(tmp_path / "curves", engine)["return"]
     xr.testing.assert_identical(back, curves)
-    again, first = (
-        xcurves.randomized_anova(each, confidence_level=0.5, rng=0)
-        for each in (back, curves)
-    )
+    again, first = (xcurves.randomized_anova(each, confidence_level=0.5, rng=0) for each in (back, curves))
     xr.testing.assert_identical(again, first)
 
 
@@ -105,29 +84,21 @@ def test_curves_come_back_identical_and_give_the_same_result(curves, tmp_path, e
 def test_curves_of_frames_come_back_identical(curves, tmp_path, engine):
     frame = curves.curves.to_frame().assign(loss=1.0)
     frame.attrs["source"] = "logs"
-    both = frame.curves.to_dataset(
-        ["return", "loss"], extra="task", on=[5e5, 1e6], method="linear"
-    )
+    both = frame.curves.to_dataset(["return", "loss"], extra="task", on=[5e5, 1e6], method="linear")
     assert both["return"].attrs["source"] == "logs"
     write(both, tmp_path / "curves", engine)
     xr.testing.assert_identical(read(tmp_path / "curves", engine), both)
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf", "netcdf4"])
-def test_hours_of_training_come_back_as_numbers_or_with_their_cure(
-    curves, tmp_path, engine
-):
+def test_hours_of_training_come_back_as_numbers_or_with_their_cure(curves, tmp_path, engine):
     curves.training.attrs["units"] = "hours"
     write(curves.to_dataset(), tmp_path / "curves", engine)
-    with xr.open_dataset(
-        tmp_path / "curves", engine=engine, decode_timedelta=True
-    ) as opened:
+    with xr.open_dataset(tmp_path / "curves", engine=engine, decode_timedelta=True) as opened:
         decoded = opened["return"].load()
     with pytest.raises(TypeError, match=r"training / np\.timedelta64\(1, .h.\)"):
         xcurves.randomized_anova(decoded)
-    with xr.open_dataset(
-        tmp_path / "curves", engine=engine, decode_timedelta=False
-    ) as opened:
+    with xr.open_dataset(tmp_path / "curves", engine=engine, decode_timedelta=False) as opened:
         xr.testing.assert_identical(opened["return"].load(), curves)
 
 

@@ -62,25 +62,13 @@ def test_an_empty_file(refusal, here):
     (here / "head.csv").write_text("algorithm,run,training,score\n")
     (here / "empty.csv.gz").write_bytes(gzip.compress(b""))
     assert refusal("empty.csv") == "empty.csv is empty. Write it again, or name another"
-    assert (
-        refusal("empty.csv.gz")
-        == "empty.csv.gz is empty. Write it again, or name another"
-    )
-    assert (
-        refusal("head.csv")
-        == "head.csv: its CSV files have no rows. Check what was logged"
-    )
-    assert refusal("empty.nc").startswith(
-        "empty.nc cannot be read as a complete archive: "
-    )
+    assert refusal("empty.csv.gz") == "empty.csv.gz is empty. Write it again, or name another"
+    assert refusal("head.csv") == "head.csv: its CSV files have no rows. Check what was logged"
+    assert refusal("empty.nc").startswith("empty.nc cannot be read as a complete archive: ")
     (here / "noise.nc").write_bytes(b"no archive")
-    assert refusal("noise.nc").startswith(
-        "noise.nc cannot be read as a complete archive: "
-    )
+    assert refusal("noise.nc").startswith("noise.nc cannot be read as a complete archive: ")
     (here / "empty.zarr").mkdir()
-    assert refusal("empty.zarr").startswith(
-        "empty.zarr cannot be read as a complete archive: "
-    )
+    assert refusal("empty.zarr").startswith("empty.zarr cannot be read as a complete archive: ")
 
 
 def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
@@ -102,11 +90,7 @@ def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
     frame = table(curves).astype({"training": object})
     frame.loc[7, "training"] = "8k"
     frame.to_csv("training.csv", index=False)
-    assert (
-        refusal("training.csv")
-        .partition(", first ")[2]
-        .startswith("'8k' in row 7. Correct it, or leave it empty")
-    )
+    assert refusal("training.csv").partition(", first ")[2].startswith("'8k' in row 7. Correct it, or leave it empty")
     frame = table(curves).astype({"run": object})
     frame.loc[2, "run"] = None
     frame.to_csv("run.csv", index=False)
@@ -122,9 +106,7 @@ def test_a_netcdf_file_cut_short(refusal, curves, here, engine):
     whole = (here / "cut.nc").read_bytes()
     for share in (0.1, 0.5, 0.9):
         (here / "cut.nc").write_bytes(whole[: int(len(whole) * share)])
-        assert refusal("cut.nc").startswith(
-            "cut.nc cannot be read as a complete archive: "
-        )
+        assert refusal("cut.nc").startswith("cut.nc cannot be read as a complete archive: ")
 
 
 def test_a_zarr_store_that_lacks_a_part(refusal, curves, here):
@@ -148,49 +130,30 @@ def test_two_algorithms_of_one_name(refusal, curves, here, capsys):
         "python -m xcurves c.csv --duplicates purge  # runs began again there, runs up to 300\n"
         "python -m xcurves c.csv --resumed  # they go on counting, runs up to 700\n"
     )
-    (here / "chart.csv").write_text(
-        '"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n'
-    )
-    assert (
-        refusal("chart.csv")
-        == "chart.csv has 2 columns 'sac-1 - return'. Rename all but one"
-    )
+    (here / "chart.csv").write_text('"Step","sac-1 - return","sac-1 - return"\n"0","1.5","2"\n')
+    assert refusal("chart.csv") == "chart.csv has 2 columns 'sac-1 - return'. Rename all but one"
 
 
-def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(
-    refusal, curves, here, monkeypatch
-):
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(refusal, curves, here, monkeypatch):
     (here / "file").write_text("in the way")
     assert refusal("--output", "file/out.nc") == (
         "--output file/out.nc: there is no folder file. Make it, or name another"
     )
-    assert refusal("--output", "nowhere/out.nc").startswith(
-        "--output nowhere/out.nc: there is no folder nowhere."
-    )
+    assert refusal("--output", "nowhere/out.nc").startswith("--output nowhere/out.nc: there is no folder nowhere.")
     assert refusal("--report", "nowhere/page.html").startswith(
         "--report nowhere/page.html: there is no folder nowhere."
     )
     (here / "folder").mkdir()
     for option in ("--output", "--report"):
-        assert "folder exists and is not replaced: folders are not" in refusal(
-            option, "folder"
-        )
+        assert "folder exists and is not replaced: folders are not" in refusal(option, "folder")
     (here / "page.zarr").mkdir()
-    assert "page.zarr exists and is not replaced: folders are not" in refusal(
-        "--report", "page.zarr"
-    )
+    assert "page.zarr exists and is not replaced: folders are not" in refusal("--report", "page.zarr")
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write"
-)
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc, where nobody may write")
 def test_a_folder_that_is_not_writable(refusal):
-    assert refusal("--output", "/proc/self/out.nc").startswith(
-        "--output /proc/self/out.nc cannot be written: "
-    )
-    assert refusal("--report", "/proc/self/page.html").endswith(
-        "that you may write to and that has room"
-    )
+    assert refusal("--output", "/proc/self/out.nc").startswith("--output /proc/self/out.nc cannot be written: ")
+    assert refusal("--report", "/proc/self/page.html").endswith("that you may write to and that has room")
 
 
 def test_what_is_no_archive(refusal, curves, here):
@@ -201,10 +164,7 @@ def test_what_is_no_archive(refusal, curves, here):
         "ARCHIVE has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value "
         "score"
     )
-    assert (
-        refusal("two.nc", "--value", "x")
-        == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
-    )
+    assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
     assert refusal("r.nc") == (
         "ARCHIVE r.nc holds a result of randomized_anova, not curves. Name the archive that it was made from"
     )
@@ -216,10 +176,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     log_of(short)
     assert refusal("c.csv") == (
         "no part of the analysis fits curves: pairwise, profile: algorithm 'a0', run 1 lacks 2 of 4 training levels. "
-        "1 of 12 runs ends before 90 % of the longest of the task: algorithm 'a0', run 1 at 100 of 300 (33 %). Say what "
-        "they are: if they failed, --align intersection --runs-short failed --fill-failed worst; to compare up to 33 % of "
-        "the longest only, --align intersection --runs-short cut; to leave them out, --align intersection --runs-short "
-        "drop. Type: python -m xcurves c.csv --align intersection --runs-short failed --fill-failed worst"
+        "1 of 12 runs ends before 90 % of the longest of the task: algorithm 'a0', run 1 at 100 of 300 (33 %). Say "
+        "what they are: if they failed, --align intersection --runs-short failed --fill-failed worst; to compare up to "
+        "33 % of the longest only, --align intersection --runs-short cut; to leave them out, --align intersection "
+        "--runs-short drop. Type: python -m xcurves c.csv --align intersection --runs-short failed --fill-failed worst"
     )
     apart = curves.copy()
     apart[0, :, 1:] = np.nan
@@ -231,10 +191,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     one = curves.copy()
     one[:, 1, 2:] = np.nan
     log_of(one)
-    assert (
-        "algorithm 'a0', run 1 lacks 2 of 4 training levels (2 incomplete runs in all)"
-        in refusal("c.csv")
-    )
+    assert "algorithm 'a0', run 1 lacks 2 of 4 training levels (2 incomplete runs in all)" in refusal("c.csv")
 
 
 @pytest.mark.parametrize(
@@ -335,9 +292,7 @@ def test_a_table_of_numbers_as_labels_can_be_selected(curves):
         )
         == 0
     )
-    expected = xcurves.randomized_anova(
-        curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0
-    )
+    expected = xcurves.randomized_anova(curves.sel(run=[0, 1, 2, 3], training=slice(100, 300)), rng=0)
     with xr.open_dataset("r.nc", group="anova") as written:
         np.testing.assert_array_equal(written.pvalue, expected.pvalue)
         assert written.n_levels == 3

@@ -37,39 +37,25 @@ def client(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tasks():
-    return make_curves(
-        np.random.default_rng(0).normal(size=(12, 3, 6, 5)), task=range(12)
-    )
+    return make_curves(np.random.default_rng(0).normal(size=(12, 3, 6, 5)), task=range(12))
 
 
 @pytest.fixture(scope="module")
 def learners():
     errors, _ = simulate_errors(12, seed=3)
-    return xr.concat([errors, errors * 0.9], "algorithm").assign_coords(
-        algorithm=["plain", "better"]
-    )
+    return xr.concat([errors, errors * 0.9], "algorithm").assign_coords(algorithm=["plain", "better"])
 
 
 @pytest.mark.parametrize(
     "method",
     [
         lambda curves: curves.curves.randomized_anova(n_resamples=500, rng=0),
-        lambda curves: curves.curves.randomized_anova(
-            n_resamples=500, paired=True, keep_null=True, rng=0
-        ),
+        lambda curves: curves.curves.randomized_anova(n_resamples=500, paired=True, keep_null=True, rng=0),
         lambda curves: curves.curves.pairwise(n_resamples=500, rng=0),
-        lambda curves: curves.curves.contrast(
-            {"a0": 1, "a1": -1}, n_resamples=500, rng=0
-        ),
-        lambda curves: curves.curves.ss_profile(
-            n_resamples=500, intervals=[0, 200, 400], margin=3, rng=0
-        ),
-        lambda curves: curves.curves.performance_cdf(
-            dim=("run", "training"), strata=(), scores_at=[0.0, 1.0], rng=0
-        ),
-        lambda curves: curves.isel(training=-1).curves.performance_cdf(
-            interval="bca", n_resamples=99, rng=0
-        ),
+        lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=500, rng=0),
+        lambda curves: curves.curves.ss_profile(n_resamples=500, intervals=[0, 200, 400], margin=3, rng=0),
+        lambda curves: curves.curves.performance_cdf(dim=("run", "training"), strata=(), scores_at=[0.0, 1.0], rng=0),
+        lambda curves: curves.isel(training=-1).curves.performance_cdf(interval="bca", n_resamples=99, rng=0),
         lambda curves: curves.isel(training=-1).curves.compare_distributions(),
         lambda curves: curves.curves.align([0.0, 150.0], method="linear").to_dataset(),
         # what it dropped is named in memory
@@ -100,22 +86,16 @@ def test_workers_give_the_same(client, tasks, method):
 @pytest.mark.parametrize(
     "method",
     [
-        lambda errors: errors.curves.fit_power_law(
-            n_resamples=20, predict_at=[800.0], rng=0
-        ),
+        lambda errors: errors.curves.fit_power_law(n_resamples=20, predict_at=[800.0], rng=0),
         lambda errors: errors.curves.fit_power_law().curves.predict([800.0, 1600.0]),
-        lambda errors: xcurves.compare_learners(
-            errors.curves.fit_power_law(), reference="plain"
-        ),
+        lambda errors: xcurves.compare_learners(errors.curves.fit_power_law(), reference="plain"),
         lambda errors: errors.curves.leave_one_size_out(),
     ],
     ids=["fit_power_law", "predict", "compare_learners", "leave_one_size_out"],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_workers_fit_the_same(client, learners, method):
-    xr.testing.assert_identical(
-        method(learners.chunk(task=5)).compute(), method(learners)
-    )
+    xr.testing.assert_identical(method(learners.chunk(task=5)).compute(), method(learners))
 
 
 def killing(flag, at):
@@ -140,18 +120,12 @@ def killing(flag, at):
     ],
     ids=["tasks", "training", "profile"],
 )
-def test_a_worker_killed_in_mid_run_changes_no_digit(
-    client, tasks, tmp_path, monkeypatch, chunks, method
-):
+def test_a_worker_killed_in_mid_run_changes_no_digit(client, tasks, tmp_path, monkeypatch, chunks, method):
     # so that the profile leaves the levels in their chunks
     monkeypatch.setattr(blocks, "_BYTES", 100)
     workers = set(client.run(os.getpid).values())
     lazy = tasks.chunk(chunks)
-    doomed = lazy.copy(
-        data=lazy.data.map_blocks(
-            killing(tmp_path / "killed", tasks[7, 1, 2, 3].item()), dtype=float
-        )
-    )
+    doomed = lazy.copy(data=lazy.data.map_blocks(killing(tmp_path / "killed", tasks[7, 1, 2, 3].item()), dtype=float))
     found = method(doomed, n_resamples=500, rng=0).compute()
     client.wait_for_workers(2)
     assert (tmp_path / "killed").exists()
@@ -164,9 +138,7 @@ def test_an_error_in_a_worker_names_the_task(client, tasks):
     spoilt = tasks.copy()
     spoilt[7, 1, 2, 3] = np.inf
     lazy = xcurves.randomized_anova(spoilt.chunk(task=5))
-    with pytest.raises(
-        ValueError, match=r"^task 7: algorithm 'a1', run 2 has infinite values"
-    ):
+    with pytest.raises(ValueError, match=r"^task 7: algorithm 'a1', run 2 has infinite values"):
         lazy.compute()
 
 

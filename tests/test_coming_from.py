@@ -21,19 +21,13 @@ PEERS = {
 
 
 def blocks(text):
-    return "\n".join(
-        re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    )
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
 
 
 def sections():
     """Return the code before the first heading, and that of each section under its heading."""
-    opening, *others = re.split(
-        r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE
-    )
-    return blocks(opening), {
-        title: blocks(text) for title, text in (part.split("\n", 1) for part in others)
-    }
+    opening, *others = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return blocks(opening), {title: blocks(text) for title, text in (part.split("\n", 1) for part in others)}
 
 
 def test_every_section_is_about_a_peer_and_compares_numbers():

@@ -31,31 +31,21 @@ def core(tmp_path_factory):
         "1",
         "--timeout",
     ]
-    done = subprocess.run(
-        [*command, "10", str(HERE.parent)], capture_output=True, text=True
-    )
+    done = subprocess.run([*command, "10", str(HERE.parent)], capture_output=True, text=True)
     if done.returncode:
-        pytest.skip(
-            f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}"
-        )
+        pytest.skip(f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}")
     return python
 
 
 def test_the_core_alone_runs_the_four_methods_and_names_every_extra(core):
-    done = subprocess.run(
-        [core, "-I", str(HERE / "core_only.py")], capture_output=True, text=True
-    )
+    done = subprocess.run([core, "-I", str(HERE / "core_only.py")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("the core alone is enough\n")
 
 
 def test_the_core_alone_has_no_more_than_it_depends_on(core):
     code = "import importlib.metadata as m; print(*sorted({d.name.lower() for d in m.distributions()}))"
-    found = set(
-        subprocess.run(
-            [core, "-I", "-c", code], capture_output=True, text=True, check=True
-        ).stdout.split()
-    )
+    found = set(subprocess.run([core, "-I", "-c", code], capture_output=True, text=True, check=True).stdout.split())
     direct = {"numpy", "scipy", "pandas", "xarray", "xcurves"}
     indirect = {
         "packaging",
@@ -85,9 +75,6 @@ def test_a_whole_analysis_names_the_extra_that_its_archive_needs(core, tmp_path)
     command = [core, "-I", "-m", "xcurves", "--include", "all", "--n-resamples", "99"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2
-    assert (
-        "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'"
-        in done.stderr
-    )
+    assert "needs netCDF4 or h5netcdf. Install it: pip install 'xcurves[io]'" in done.stderr
     assert not list(tmp_path.iterdir())
     assert sys.executable != core

@@ -20,9 +20,7 @@ pytest.importorskip("dask")
 pytestmark = [
     pytest.mark.slow,
     # strings have no place in the specification of zarr yet
-    pytest.mark.filterwarnings(
-        "ignore:.*not currently part in the Zarr format 3 specification"
-    ),
+    pytest.mark.filterwarnings("ignore:.*not currently part in the Zarr format 3 specification"),
     pytest.mark.filterwarnings("ignore:.*does not have a Zarr V3 specification"),
 ]
 DOCS = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -36,9 +34,7 @@ def curves():
 
 @pytest.fixture
 def write_by_parts():
-    (recipe,) = re.findall(
-        r"```python\n(.*?def write_by_parts.*?)```", DOCS.read_text(), flags=re.DOTALL
-    )
+    (recipe,) = re.findall(r"```python\n(.*?def write_by_parts.*?)```", DOCS.read_text(), flags=re.DOTALL)
     names = {}
     exec(recipe, names)
     return names["write_by_parts"]
@@ -54,29 +50,19 @@ def base(request, tmp_path):
 
 
 @pytest.mark.parametrize("chunk", [5, 10])
-def test_a_store_at_a_distance_is_read_and_written_by_parts(
-    curves, base, write_by_parts, chunk
-):
+def test_a_store_at_a_distance_is_read_and_written_by_parts(curves, base, write_by_parts, chunk):
     """The first time it breaks down in the middle; the second it writes what is missing, and the third nothing."""
-    curves.to_dataset().chunk(task=chunk).to_zarr(
-        f"{base}/curves.zarr", consolidated=False
-    )
+    curves.to_dataset().chunk(task=chunk).to_zarr(f"{base}/curves.zarr", consolidated=False)
     opened = xr.open_zarr(f"{base}/curves.zarr", consolidated=False)["score"]
     result, store = opened.curves.randomized_anova(rng=0), f"{base}/anova.zarr"
     spoilt = opened.where(opened.task != "t27", np.inf).curves.randomized_anova(rng=0)
-    with pytest.raises(
-        ValueError, match=r"^task 't27': algorithm 'a0', run 0 has infinite values"
-    ):
+    with pytest.raises(ValueError, match=r"^task 't27': algorithm 'a0', run 0 has infinite values"):
         write_by_parts(spoilt, store, size=10)
     half = xr.open_zarr(store, consolidated=False)
     assert half.written.values.tolist() == [1] * 20 + [0] * 25
 
     computed = []
-    noted = opened.copy(
-        data=opened.data.map_blocks(
-            lambda block: computed.append(len(block)) or block, dtype=float
-        )
-    )
+    noted = opened.copy(data=opened.data.map_blocks(lambda block: computed.append(len(block)) or block, dtype=float))
     again = noted.curves.randomized_anova(rng=0)
     computed.clear()
     write_by_parts(again, store, size=10)
@@ -91,26 +77,18 @@ def test_a_store_at_a_distance_is_read_and_written_by_parts(
 def test_garbage_in_a_chunk_is_told_with_its_task(curves, tmp_path):
     """Bytes of 0xFF are NaN: a run that lacks some of its task's levels."""
     encoding = {"score": {"chunks": (10, 2, 5, 6), "compressors": None}}
-    curves.to_dataset().drop_vars("task").to_zarr(
-        tmp_path / "c", encoding=encoding, consolidated=False
-    )
+    curves.to_dataset().drop_vars("task").to_zarr(tmp_path / "c", encoding=encoding, consolidated=False)
     chunk = tmp_path / "c" / "score" / "c" / "2" / "0" / "0" / "0"
     whole = chunk.read_bytes()
     chunk.write_bytes(whole[:2000] + b"\xff" * 80 + whole[2080:])
-    opened = xr.open_zarr(tmp_path / "c", consolidated=False)["score"].assign_coords(
-        task=curves.task
-    )
+    opened = xr.open_zarr(tmp_path / "c", consolidated=False)["score"].assign_coords(task=curves.task)
     lazy = xcurves.randomized_anova(opened, rng=0)
-    with pytest.raises(
-        ValueError, match=r"^task 't24': algorithm 'a0',.*of 6 training levels"
-    ):
+    with pytest.raises(ValueError, match=r"^task 't24': algorithm 'a0',.*of 6 training levels"):
         lazy.compute()
 
 
 def test_a_chunk_that_cannot_be_read_is_its_readers_own_error(curves, tmp_path):
-    curves.to_dataset().drop_vars("task").chunk(task=10).to_zarr(
-        tmp_path / "c", consolidated=False
-    )
+    curves.to_dataset().drop_vars("task").chunk(task=10).to_zarr(tmp_path / "c", consolidated=False)
     chunk = tmp_path / "c" / "score" / "c" / "2" / "0" / "0" / "0"
     chunk.write_bytes(chunk.read_bytes()[:200])
     opened = xr.open_zarr(tmp_path / "c", consolidated=False)["score"]

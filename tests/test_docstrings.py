@@ -19,21 +19,9 @@ OPEN = {"GL01", "SA01", "SA04", "ES01"}
 
 def functions_of(module):
     """Return what a module says is public, or else its own functions without an underscore, by full names."""
-    own = [
-        name
-        for name, value in vars(module).items()
-        if getattr(value, "__module__", None) == module.__name__
-    ]
-    public = {
-        name: getattr(module, name)
-        for name in getattr(module, "__all__", own)
-        if not name.startswith("_")
-    }
-    found = {
-        f"{module.__name__}.{name}": value
-        for name, value in public.items()
-        if inspect.isfunction(value)
-    }
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    public = {name: getattr(module, name) for name in getattr(module, "__all__", own) if not name.startswith("_")}
+    found = {f"{module.__name__}.{name}": value for name, value in public.items() if inspect.isfunction(value)}
     return found | {
         name: function
         for value in public.values()
@@ -44,20 +32,9 @@ def functions_of(module):
 
 def functions_of_experiments():
     """Return those that show how they are called; the others serve these."""
-    names = [
-        module.name
-        for module in pkgutil.iter_modules(experiments.__path__, "experiments.")
-    ]
-    functions = {
-        name: function
-        for module in names
-        for name, function in functions_of(import_module(module)).items()
-    }
-    return {
-        name: function
-        for name, function in functions.items()
-        if ">>> " in (function.__doc__ or "")
-    }
+    names = [module.name for module in pkgutil.iter_modules(experiments.__path__, "experiments.")]
+    functions = {name: function for module in names for name, function in functions_of(import_module(module)).items()}
+    return {name: function for name, function in functions.items() if ">>> " in (function.__doc__ or "")}
 
 
 FUNCTIONS = functions_of(xcurves)
@@ -86,20 +63,12 @@ def test_names_are_found():
 
 
 def lacking(function, *sections):
-    return [
-        section.strip()
-        for section in sections
-        if section not in (function.__doc__ or "")
-    ]
+    return [section.strip() for section in sections if section not in (function.__doc__ or "")]
 
 
 def test_functions_are_documented():
     for name, function in FUNCTIONS.items():
-        taken = (
-            ("Parameters\n", "Returns\n")
-            if inspect.signature(function).parameters
-            else ()
-        )
+        taken = ("Parameters\n", "Returns\n") if inspect.signature(function).parameters else ()
         assert not lacking(function, *taken, "Raises\n", "Examples\n", ">>> "), name
 
 
@@ -110,33 +79,21 @@ def test_experiments_say_what_they_take_and_return():
 
 
 def test_numpydoc_finds_nothing_amiss():
-    validate = pytest.importorskip(
-        "numpydoc.validate", reason="numpydoc comes with the docs extra"
-    )
+    validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
     for name in PUBLIC:
-        assert not [
-            error for error in validate.validate(name)["errors"] if error[0] not in OPEN
-        ], name
+        assert not [error for error in validate.validate(name)["errors"] if error[0] not in OPEN], name
 
 
 def test_the_reference_lists_all():
-    pages = "\n".join(
-        page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst"))
-    )
-    names = [
-        name.removeprefix("xcurves.").removeprefix("readers.")
-        for name in (*FUNCTIONS, *METHODS)
-    ]
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in sorted(REFERENCE.glob("*.rst")))
+    names = [name.removeprefix("xcurves.").removeprefix("readers.") for name in (*FUNCTIONS, *METHODS)]
     assert not [name for name in names if f"\n   {name}\n" not in pages]
 
 
 ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another function says, what is given back as it came
     "across_tasks": {"training_weights"},
     "tuning_curve": {"trials_to_match_reversed_ci"},
-    "optimal_allocation": {
-        f"{name}_ci"
-        for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")
-    },
+    "optimal_allocation": {f"{name}_ci" for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")},
     "fit_scaling_law": set(kinds.kind("optimal_allocation").variables),
 }
 
@@ -147,11 +104,7 @@ def test_every_variable_of_a_result_is_documented_with_its_dims(name):
         section(kinds.function(name), "Returns"),
         ELSEWHERE.get(name, set()),
     )
-    variables = {
-        each: variable
-        for each, variable in kinds.kind(name).variables.items()
-        if each not in elsewhere
-    }
+    variables = {each: variable for each, variable in kinds.kind(name).variables.items() if each not in elsewhere}
     assert not [variable for variable in variables if f"`{variable}`" not in returns]
     used = {dim for variable in variables.values() for dim in variable.dims} - {
         "task",

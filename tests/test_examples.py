@@ -86,11 +86,7 @@ def runner(block):
     if block.language == "python" and ">>>" in block.text:
         return "doctest"
     if is_python(block):
-        return (
-            "test_coming_from.py"
-            if block.page.stem == "coming-from"
-            else "test_python_without_prompts_runs"
-        )
+        return "test_coming_from.py" if block.page.stem == "coming-from" else "test_python_without_prompts_runs"
     return {
         "console": "test_calls_in_a_shell_run",
         "sh": "test_commands_name_files_that_are_there",  # and .ci/run those of the README
@@ -105,9 +101,7 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 def opening(page, space):
     """Run the hidden lines that make what a page takes as given."""
-    for comment in re.findall(
-        r"<!--(.*?)-->", page.read_text(encoding="utf-8"), flags=re.DOTALL
-    ):
+    for comment in re.findall(r"<!--(.*?)-->", page.read_text(encoding="utf-8"), flags=re.DOTALL):
         for example in doctest.DocTestParser().get_examples(comment):
             exec(example.source, space)
 
@@ -124,9 +118,7 @@ def test_blocks_are_found():
 
 
 def test_every_block_is_run():
-    assert not [
-        f"{block.page.name}:{block.line}" for block in BLOCKS if runner(block) is None
-    ]
+    assert not [f"{block.page.name}:{block.line}" for block in BLOCKS if runner(block) is None]
 
 
 # Python that a page shows without prompts, page by page in order, in a folder of its own.
@@ -176,9 +168,7 @@ def calls(block):
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
-CONSOLES = list(
-    dict.fromkeys(block.page for block in BLOCKS if block.language == "console")
-)
+CONSOLES = list(dict.fromkeys(block.page for block in BLOCKS if block.language == "console"))
 
 
 @pytest.mark.parametrize("page", CONSOLES, ids=lambda page: page.name)
@@ -192,13 +182,11 @@ def test_calls_in_a_shell_run(page, tmp_path, monkeypatch, capsys):
             assert (program, module, name) == ("python", "-m", "xcurves")
             status = main(arguments)
             out, err = capsys.readouterr()
-            refused = re.search(
-                r"^python -m xcurves: (?!warning: )", shown, re.MULTILINE
-            )
+            refused = re.search(r"^python -m xcurves: (?!warning: )", shown, re.MULTILINE)
             assert status == (2 if refused else 0), err
-            assert doctest.OutputChecker().check_output(
-                shown, out + err, WHITESPACE_AND_DOTS
-            ), command + "\n" + out + err
+            assert doctest.OutputChecker().check_output(shown, out + err, WHITESPACE_AND_DOTS), (
+                command + "\n" + out + err
+            )
 
 
 COMMAND_LINE = DOCS / "command-line.md"
@@ -208,9 +196,7 @@ CHOICES = re.search(
     COMMAND_LINE.read_text(encoding="utf-8"),
     re.DOTALL,
 ).group()
-TABLE = shlex.split(
-    "returns.csv --value return --algorithm agent --run seed --training step --extra task"
-)
+TABLE = shlex.split("returns.csv --value return --algorithm agent --run seed --training step --extra task")
 
 
 @pytest.mark.parametrize("option", dict.fromkeys(OPTIONS))

@@ -68,12 +68,8 @@ assert os.stat(name).st_mode & 0o077 == 0, "others may read what was private"
     ],
 )
 def test_a_full_disk_leaves_the_old_one_and_permissions_stay(here, kind, name):
-    pytest.importorskip(
-        {"netCDF-4": "netCDF4", "h5netcdf": "h5netcdf"}.get(kind, "numpy")
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, kind, name], capture_output=True, text=True
-    )
+    pytest.importorskip({"netCDF-4": "netCDF4", "h5netcdf": "h5netcdf"}.get(kind, "numpy"))
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, kind, name], capture_output=True, text=True)
     # the HDF5 library, as it closes the file
     if kind == "h5netcdf" and done.returncode == -signal.SIGSEGV:
         assert archive.read(name).sizes == {"x": 3}
@@ -133,9 +129,7 @@ def test_no_public_call_opens_a_socket_unpickles_or_starts_a_shell(here):
         "PYTHONPATH": os.pathsep.join(sys.path),
         "MPLCONFIGDIR": str(here),
     }
-    done = subprocess.run(
-        [sys.executable, "-c", WATCHED], capture_output=True, text=True, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -157,14 +151,8 @@ def test_no_code_of_the_package_runs_texts_or_unpickles():
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
                 assert name not in refused, where
-                assert name != "np.load" or "allow_pickle=False" in ast.unparse(node), (
-                    where
-                )
-            names = (
-                [each.name for each in node.names]
-                if isinstance(node, ast.Import)
-                else []
-            )
+                assert name != "np.load" or "allow_pickle=False" in ast.unparse(node), where
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not modules.intersection(names), where
 
@@ -174,12 +162,8 @@ HTML = "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</table><
 
 @pytest.mark.parametrize("name", HTML)
 def test_labels_are_text_in_notebooks_and_html_tables(name):
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(
-        algorithm=[name, "b"]
-    )
-    curves = curves.assign_coords(task=name).assign_attrs(
-        units=name, long_name=name, history=name
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
+    curves = curves.assign_coords(task=name).assign_attrs(units=name, long_name=name, history=name)
     result = xcurves.pairwise(curves, n_resamples=19, rng=0)
     shown = [result.curves._repr_html_(), xcurves.format_table(result, to="html")]
     anova = xcurves.randomized_anova(curves.expand_dims("task"), n_resamples=19, rng=0)
@@ -200,15 +184,8 @@ def test_a_label_leads_to_no_file_elsewhere(here, name):
     inside = here / "inside"
     inside.mkdir()
     os.chdir(inside)
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(
-        algorithm=[name, "b"]
-    )
-    frame = (
-        curves.to_dataframe("score")
-        .reset_index()
-        .rename(columns={"score": name})
-        .assign(other=1.0)
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
+    frame = curves.to_dataframe("score").reset_index().rename(columns={"score": name}).assign(other=1.0)
     frame.to_csv("c.csv", index=False)
     with contextlib.suppress(SystemExit):
         main(
@@ -222,7 +199,4 @@ def test_a_label_leads_to_no_file_elsewhere(here, name):
             ]
         )
     assert [path.name for path in here.iterdir()] == ["inside"]
-    assert all(
-        path.is_file() and path.suffix in (".nc", ".csv", ".html")
-        for path in inside.iterdir()
-    )
+    assert all(path.is_file() and path.suffix in (".nc", ".csv", ".html") for path in inside.iterdir())

@@ -31,9 +31,7 @@ def curves():
     values = rng.normal(size=(2, 3, 6, 5)).cumsum(axis=-1)
     values[:, 2] += 4
     tasks = [make_curves(each) for each in values]
-    return (
-        xr.concat(tasks, "task").assign_coords(task=TASKS).assign_attrs(units="points")
-    )
+    return xr.concat(tasks, "task").assign_coords(task=TASKS).assign_attrs(units="points")
 
 
 @cache
@@ -49,32 +47,23 @@ def errors():
         "run": range(3),
         "training": sizes,
     }
-    return xr.DataArray(
-        values, coords, ["task", "algorithm", "run", "training"], attrs={"units": "%"}
-    )
+    return xr.DataArray(values, coords, ["task", "algorithm", "run", "training"], attrs={"units": "%"})
 
 
 @cache
 def scores():
     """Return final scores of two tasks, three algorithms, nine runs."""
-    values = (
-        np.random.default_rng(2).normal(size=(2, 3, 9)) + np.arange(3)[:, np.newaxis]
-    )
+    values = np.random.default_rng(2).normal(size=(2, 3, 9)) + np.arange(3)[:, np.newaxis]
     return make_scores(values, task=TASKS, algorithm=["a", "b", "c"], run=np.arange(9))
 
 
 @cache
 def losses():
     """Return losses of two tasks and two suites, 36 runs of six sizes and six amounts of tokens."""
-    size, tokens = (
-        each.ravel()
-        for each in np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e9, 1e11, 6))
-    )
+    size, tokens = (each.ravel() for each in np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e9, 1e11, 6)))
     law = 1.8 + 400 * size**-0.34 + 2000 * tokens**-0.37
     values = (
-        law
-        * np.array([1.0, 1.02])[:, np.newaxis]
-        * np.exp(0.01 * np.random.default_rng(4).normal(size=(2, 2, 36)))
+        law * np.array([1.0, 1.02])[:, np.newaxis] * np.exp(0.01 * np.random.default_rng(4).normal(size=(2, 2, 36)))
     )
     coords = {
         "task": TASKS,
@@ -82,77 +71,47 @@ def losses():
         "model_size": ("run", size),
         "tokens": ("run", tokens),
     }
-    return xr.DataArray(
-        values, coords, ["task", "algorithm", "run"], attrs={"units": "nats"}
-    )
+    return xr.DataArray(values, coords, ["task", "algorithm", "run"], attrs={"units": "nats"})
 
 
 def worlds(curves):
     """Return curves with a further dim, whose six labels are joined."""
     noise = np.random.default_rng(3).normal(size=(6, *curves.shape))
     moved = [curves + xr.DataArray(each, dims=curves.dims) for each in noise]
-    return (
-        xr.concat(moved, "world")
-        .assign_coords(world=list("uvwxyz"))
-        .assign_attrs(curves.attrs)
-    )
+    return xr.concat(moved, "world").assign_coords(world=list("uvwxyz")).assign_attrs(curves.attrs)
 
 
 ANOVA = partial(xcurves.randomized_anova, n_resamples=19)
 BATCHES = {run: 1 + run // 3 for run in range(6)}  # two of three looks
 RATES = {"test": ANOVA, "n_replications": 20, "rng": 0}
 CALLS = {  # how a kind is made, of two tasks where it has tasks
-    "randomized_anova": lambda curves: xcurves.randomized_anova(
-        curves, n_resamples=49, rng=0
-    ),
+    "randomized_anova": lambda curves: xcurves.randomized_anova(curves, n_resamples=49, rng=0),
     "pairwise": lambda curves: xcurves.pairwise(curves, n_resamples=49, rng=0),
-    "contrast": lambda curves: xcurves.contrast(
-        curves, {"a0": 1, "a2": -1}, n_resamples=49, rng=0
-    ),
-    "across_tasks": lambda curves: xcurves.across_tasks(
-        worlds(curves), task="world", n_resamples=49, rng=0
-    ),
+    "contrast": lambda curves: xcurves.contrast(curves, {"a0": 1, "a2": -1}, n_resamples=49, rng=0),
+    "across_tasks": lambda curves: xcurves.across_tasks(worlds(curves), task="world", n_resamples=49, rng=0),
     "profile_across_tasks": lambda curves: xcurves.profile_across_tasks(
         worlds(curves), task="world", fractions=4, n_resamples=49, rng=0
     ),
-    "ss_profile": lambda curves: xcurves.ss_profile(
-        curves, n_resamples=49, intervals=[0, 200, 400], margin=9.0, rng=0
-    ),
-    "sequential": lambda curves: xcurves.sequential(
-        xcurves.assign_looks(curves, BATCHES), n_looks=3, n_resamples=99
-    ),
+    "ss_profile": lambda curves: xcurves.ss_profile(curves, n_resamples=49, intervals=[0, 200, 400], margin=9.0, rng=0),
+    "sequential": lambda curves: xcurves.sequential(xcurves.assign_looks(curves, BATCHES), n_looks=3, n_resamples=99),
     "gate": lambda scores: xcurves.gate(scores, baseline="a", task="task"),
-    "speedup": lambda curves: xcurves.speedup(
-        worlds(curves), reference="a0", target=2.0, task="world"
-    ),
+    "speedup": lambda curves: xcurves.speedup(worlds(curves), reference="a0", target=2.0, task="world"),
     "mean_time_to_target": lambda curves: xcurves.mean_time_to_target(curves, 1.0),
-    "performance_profile": lambda times: xcurves.performance_profile(
-        times, task="world", rng=0
-    ),
+    "performance_profile": lambda times: xcurves.performance_profile(times, task="world", rng=0),
     "fit_power_law": xcurves.fit_power_law,
     "predict": lambda fit: xcurves.predict(fit, [1600, 3200]),
     "leave_one_size_out": xcurves.leave_one_size_out,
     "compare_learners": lambda fit: xcurves.compare_learners(fit, reference="plain"),
-    "fit_scaling_law": lambda losses: xcurves.fit_scaling_law(
-        losses, predict_at=[(7e9, 1.4e11)], compute=[1e20, 1e22]
-    ),
-    "predict_loss": lambda fit: xcurves.predict_loss(
-        fit, model_size=7e9, tokens=[1.4e11, 1e12]
-    ),
+    "fit_scaling_law": lambda losses: xcurves.fit_scaling_law(losses, predict_at=[(7e9, 1.4e11)], compute=[1e20, 1e22]),
+    "predict_loss": lambda fit: xcurves.predict_loss(fit, model_size=7e9, tokens=[1.4e11, 1e12]),
     "optimal_allocation": lambda fit: xcurves.optimal_allocation(fit, [1e20, 1e22]),
     "compare_scaling_laws": lambda fit: xcurves.compare_scaling_laws(
         fit, at_size_and_tokens=(7e9, 1.4e11), compute=1e21
     ),
-    "performance_cdf": lambda scores: xcurves.performance_cdf(
-        scores, scores_at=[0.0, 1.0]
-    ),
+    "performance_cdf": lambda scores: xcurves.performance_cdf(scores, scores_at=[0.0, 1.0]),
     "compare_distributions": lambda scores: xcurves.compare_distributions(scores),
-    "tuning_curve": lambda scores: xcurves.tuning_curve(
-        scores, n_trials=6, bounds=(-9, 9)
-    ),
-    "runs_needed": lambda curves: xcurves.runs_needed(
-        curves.isel(task=0, drop=True), n_runs=[3, 4], **RATES
-    ),
+    "tuning_curve": lambda scores: xcurves.tuning_curve(scores, n_trials=6, bounds=(-9, 9)),
+    "runs_needed": lambda curves: xcurves.runs_needed(curves.isel(task=0, drop=True), n_runs=[3, 4], **RATES),
 }
 GIVEN = {
     "curves": curves,
@@ -178,11 +137,7 @@ HAVE = {  # the kinds that have what not all need
         "fit_scaling_law",
     },
 }
-LAZY = [
-    name
-    for name in kinds.NAMES
-    if kinds.kind(name).argument in ("curves", "errors", "scores", "times", "losses")
-]
+LAZY = [name for name in kinds.NAMES if kinds.kind(name).argument in ("curves", "errors", "scores", "times", "losses")]
 LAZY.remove("runs_needed")  # which draws data sets from its curves
 LAZY.remove("gate")  # whose decisions depend on one another
 
@@ -207,9 +162,7 @@ def along_training(name):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return function(
-            one, **({"reference": "a0", "target": 2.0} if name == "speedup" else of_cdf)
-        )
+        return function(one, **({"reference": "a0", "target": 2.0} if name == "speedup" else of_cdf))
 
 
 @pytest.fixture(params=kinds.NAMES)
@@ -232,10 +185,7 @@ def test_name_function_and_accessor_are_one(kind):
 def test_a_kind_asks_a_question_and_has_references_by_doi(kind):
     assert re.fullmatch(r"[A-Z].{9,60}", kind.question)
     assert kind.references
-    assert all(
-        re.search(r"\b(19|20)\d\d\b|longer version|Benchmark", reference)
-        for reference in kind.references
-    )
+    assert all(re.search(r"\b(19|20)\d\d\b|longer version|Benchmark", reference) for reference in kind.references)
     assert "doi" in inspect.getdoc(kinds.function(kind.name)).lower() or any(
         word in " ".join(kind.references) for word in ("Piater", "Hoiem", "Jordan")
     )
@@ -258,11 +208,7 @@ def test_variables_are_those_declared_with_their_dims_names_and_types(kind):
             assert not hasattr(xr.Dataset, name)
     assert kind.required() <= set(result.variables)
     for dim in result.dims:
-        assert (
-            dim in RESERVED
-            or dim in tasks
-            or any(dim in var.core for var in kind.variables.values())
-        ), dim
+        assert dim in RESERVED or dim in tasks or any(dim in var.core for var in kind.variables.values()), dim
         if dim in result.coords and dim in RESERVED:
             assert result[dim].attrs.get("long_name"), dim
 
@@ -286,17 +232,13 @@ def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_ar
     result = made(kind.name)
     table = result.curves.table()
     assert len(table) > 0
-    assert not table.map(lambda cell: isinstance(cell, str) and cell == "nan").any(
-        axis=None
-    )
+    assert not table.map(lambda cell: isinstance(cell, str) and cell == "nan").any(axis=None)
     assert table.attrs["caption"].endswith(".")
     said = list(kind.statements(results.prepare(result)[1]))
     first, lines = said[0], result.curves.summary().split("\n")
     assert first.role == "answer"
     assert {each.role for each in said} <= {"answer", "detail", "caution"}
-    assert all(
-        re.search(r"[.:)]$", line) for line in (*lines, *(each.text for each in said))
-    ), said
+    assert all(re.search(r"[.:)]$", line) for line in (*lines, *(each.text for each in said))), said
     assert len({each.text for each in said}) == len(said)
     assert len(first.text.split()) <= 60, first
     assert len(set(lines)) == len(lines) <= 12
@@ -320,16 +262,12 @@ def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
     paragraph, checklist = result.curves.describe_methods().split("\n\n")
     assert paragraph.startswith(method.split("{")[0].removesuffix("."))
     assert kind.name in checklist
-    assert result.curves.bibtex().count("\n@") == len(
-        result.attrs["references"].split("; ")
-    )
+    assert result.curves.bibtex().count("\n@") == len(result.attrs["references"].split("; "))
 
 
 @pytest.mark.parametrize("cell", HAVE)
 def test_a_cell_that_not_all_kinds_need_is_there(cell):
-    assert {name for name in kinds.NAMES if getattr(kinds.kind(name), cell)} == HAVE[
-        cell
-    ]
+    assert {name for name in kinds.NAMES if getattr(kinds.kind(name), cell)} == HAVE[cell]
 
 
 def test_the_summary_of_a_tree_of_twenty_tasks_has_at_most_thirty_lines():
@@ -345,9 +283,7 @@ def test_the_summary_of_a_tree_of_twenty_tasks_has_at_most_thirty_lines():
 
 
 def test_a_declaration_has_few_fields():
-    of_kinds, of_views = (
-        {each.name for each in fields(declared)} for declared in (ResultKind, View)
-    )
+    of_kinds, of_views = ({each.name for each in fields(declared)} for declared in (ResultKind, View))
     assert of_kinds == {
         *(
             "name",
@@ -393,11 +329,7 @@ def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
         one = along_training(kind.name) if view.axes else one
         ax = np.ravel(one.curves.plot(name))[0]
         assert all(panel.has_data() for panel in ax.child_axes or [ax]), name
-        said = (
-            [view.caption]
-            if isinstance(view.caption, str)
-            else list(view.caption.values())
-        )
+        said = [view.caption] if isinstance(view.caption, str) else list(view.caption.values())
         assert all(re.fullmatch(r"[A-Z].+\.", sentence) for sentence in said)
         assert caption_of(view.caption, ax.figure).endswith("."), name
         plt.close(ax.figure)
@@ -411,32 +343,22 @@ def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
         warnings.simplefilter("ignore")
         if engine == "zarr":
             result.to_zarr(tmp_path / "result.zarr", consolidated=False)
-            back = xr.open_zarr(
-                tmp_path / "result.zarr", consolidated=False, decode_timedelta=False
-            )
+            back = xr.open_zarr(tmp_path / "result.zarr", consolidated=False, decode_timedelta=False)
         else:
             result.to_netcdf(tmp_path / "result.nc", engine=engine)
-            back = xr.open_dataset(
-                tmp_path / "result.nc", engine=engine, decode_timedelta=False
-            )
+            back = xr.open_dataset(tmp_path / "result.nc", engine=engine, decode_timedelta=False)
     with back:
         xr.testing.assert_identical(back.compute(), result)
         assert back.curves.summary() == result.curves.summary()
 
 
-@pytest.mark.parametrize(
-    "name", [name if place % 2 else slow(name) for place, name in enumerate(LAZY)]
-)
+@pytest.mark.parametrize("name", [name if place % 2 else slow(name) for place, name in enumerate(LAZY)])
 def test_lazy_results_are_computed_once_at_the_top(name):
     argument = kinds.kind(name).argument
     chunked = GIVEN[argument]().chunk(task=1)
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = CALLS[name](chunked)
-        assert all(
-            variable.chunks
-            for variable in lazy.data_vars.values()
-            if "task" in variable.dims
-        )
+        assert all(variable.chunks for variable in lazy.data_vars.values() if "task" in variable.dims)
     eager = made(name)
     lazy_but_rng = lazy.compute().assign_attrs(rng=eager.attrs["rng"])
     xr.testing.assert_allclose(lazy_but_rng, eager)
@@ -445,9 +367,7 @@ def test_lazy_results_are_computed_once_at_the_top(name):
     assert list(lazy.curves.to_frame()) == list(eager.curves.to_frame())
 
 
-@pytest.mark.parametrize(
-    "name", ["contrast", *(slow(name) for name in LAZY if kinds.kind(name).views)]
-)
+@pytest.mark.parametrize("name", ["contrast", *(slow(name) for name in LAZY if kinds.kind(name).views)])
 def test_lazy_results_are_drawn(name):
     lazy = CALLS[name](GIVEN[kinds.kind(name).argument]().chunk(task=1))
     lazy.isel(task=[0]).squeeze("task").curves.plot()
@@ -485,9 +405,9 @@ def test_a_label_that_was_selected_is_answered_or_named(kind):
         selected = result.isel({dim: 0})
         for method in ("table", "summary"):
             said = answer_or_error(getattr(selected.curves, method))
-            assert not isinstance(
-                said, Exception
-            ) or f"needs all of dim {dim!r}. Some labels were selected" in str(said)
+            assert not isinstance(said, Exception) or f"needs all of dim {dim!r}. Some labels were selected" in str(
+                said
+            )
         frame = selected.curves.to_frame()
         assert len(frame) <= len(result.curves.to_frame())
 
@@ -499,9 +419,7 @@ def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
         dropped = result.drop_vars(name)
         for method in ("table", "summary"):
             said = answer_or_error(getattr(dropped.curves, method))
-            assert not isinstance(
-                said, Exception
-            ) or f"needs the variable {name!r}" in str(said)
+            assert not isinstance(said, Exception) or f"needs the variable {name!r}" in str(said)
 
 
 def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
@@ -527,11 +445,7 @@ def test_arithmetic_that_shows_is_refused(kind):
     result = made(kind.name)
     with pytest.raises(ValueError, match="must be numeric; got dtype bool"):
         (result > 0).assign_attrs(result.attrs).curves.table()
-    whole = [
-        name
-        for name, var in kind.variables.items()
-        if np.issubdtype(var.dtype, np.integer)
-    ]
+    whole = [name for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)]
     counts = [name for name in whole if name in result.data_vars]
     if counts:
         with pytest.raises(ValueError, match=r"must be whole numbers|must lie in"):
@@ -552,17 +466,10 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     assert kind.question in tree.curves.summary()
     assert len(tree["other"].curves.table()) == len(result.curves.table())
     one = result.isel(task=0, drop=True) if "task" in result.dims else result
-    page = (
-        xr.DataTree.from_dict({"/other": one})
-        .curves.report(tmp_path / "one.html")
-        .read_text(encoding="utf-8")
-    )
+    page = xr.DataTree.from_dict({"/other": one}).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
     assert kind.question in page.replace("&#x27;", "'")
     every = kind.part is not None and kind.part.opens
-    shown = sum(
-        (view.default or every) and view.drawing.suits(one)
-        for view in kind.views.values()
-    )
+    shown = sum((view.default or every) and view.drawing.suits(one) for view in kind.views.values())
     assert page.count("<figure") == shown
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 
@@ -577,19 +484,13 @@ def test_the_accessor_shows_question_answer_and_table(kind):
         assert all(str(column) in text for column in table.columns)
         assert not re.search(r"\b(nan|NaN|<NA>)\b", text)
     values = table.select_dtypes("float").to_numpy()[:15]
-    printed = [
-        f"{each:.0f}" if 1e4 <= abs(each) < 1e10 else f"{each:.4g}"
-        for each in values[np.isfinite(values)]
-    ]
+    printed = [f"{each:.0f}" if 1e4 <= abs(each) < 1e10 else f"{each:.4g}" for each in values[np.isfinite(values)]]
     assert all(number in shown and number in page for number in printed)
     assert f"<strong>{kind.question}</strong>".replace("'", "&#x27;") in page
     lazy = result.chunk()
     with dask.config.set(scheduler=refuse_to_compute):
         for text in (repr(lazy.curves), lazy.curves._repr_html_()):
-            assert (
-                f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()"
-                in text
-            )
+            assert f"Not computed yet: a lazy result of {kind.name}. Compute it: result.compute()" in text
             assert "<table" not in text
 
 

@@ -67,9 +67,7 @@ def test_bytes_that_are_no_text_and_folders_are_refused(tmp_path):
     path = tmp_path / "look.json"
     path.write_bytes(b"\xff\xfe\x00{")
     for each in (path, tmp_path, tmp_path / "gone.json"):
-        with pytest.raises(
-            ValueError, match="cannot be read as the JSON of an earlier look"
-        ):
+        with pytest.raises(ValueError, match="cannot be read as the JSON of an earlier look"):
             ledger.read(each)
     with pytest.raises(TypeError, match="previous must be a result or a path; got 3"):
         ledger.read(3)
@@ -83,9 +81,7 @@ def test_what_was_written_is_read(tmp_path):
 
 def test_a_plan_that_is_infinite_is_another_plan():
     before = ledger.Ledger(**PAST)._replace(plan={"level": float("inf")})
-    with pytest.raises(
-        ValueError, match=r"level must stay as it was at the earlier look, inf; got 0.2"
-    ):
+    with pytest.raises(ValueError, match=r"level must stay as it was at the earlier look, inf; got 0.2"):
         ledger.refuse_changes(
             before,
             ledger.Ledger(**PAST)._replace(plan={"level": 0.2}),
@@ -102,18 +98,14 @@ def two_looks():
 def test_other_training_weights_and_another_confidence_level_are_another_plan():
     planned, options = two_looks(), {"n_resamples": 99}
     found = planned.curves.sequential(training_weights=[1, 2, 3], **options)
-    again = planned.curves.sequential(
-        training_weights=[2, 4, 6], previous=found, **options
-    )
+    again = planned.curves.sequential(training_weights=[2, 4, 6], previous=found, **options)
     assert again.identical(found.assign_attrs(history=again.attrs["history"]))
     for weights in ([1, 2, 2], [3, 2, 1], None, "final"):
         with pytest.raises(
             ValueError,
             match="training_weights must stay as it was at the earlier look, 'given, digest",
         ):
-            planned.curves.sequential(
-                training_weights=weights, previous=found, **options
-            )
+            planned.curves.sequential(training_weights=weights, previous=found, **options)
     found = planned.curves.sequential(**options)
     with pytest.raises(
         ValueError,
@@ -127,8 +119,6 @@ def test_levels_without_weight_change_no_digest():
     some = curves.training.copy(data=[1.0, 0.0, 2.0])
     fewer = some.isel(training=[0, 2])
     assert ledger.name_of_weights(some) == ledger.name_of_weights(fewer)
-    assert ledger.name_of_weights(some) != ledger.name_of_weights(
-        some[::-1].assign_coords(training=some.training)
-    )
+    assert ledger.name_of_weights(some) != ledger.name_of_weights(some[::-1].assign_coords(training=some.training))
     assert ledger.name_of_weights("final") == "final"
     assert ledger.name_of_weights(None) is None

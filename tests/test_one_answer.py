@@ -26,15 +26,11 @@ def random_curves(n_algorithms, seed, *, tasks=True):
     n_tasks = int(rng.integers(6, 12)) if tasks else 1
     effects = rng.choice([0.0, 0.0, 0.8, 2.0], n_algorithms)
     levels = effects + rng.normal(0, 0.5, (n_tasks, n_algorithms))
-    values = levels[:, :, np.newaxis, np.newaxis] + rng.normal(
-        size=(n_tasks, n_algorithms, 4, 3)
-    )
+    values = levels[:, :, np.newaxis, np.newaxis] + rng.normal(size=(n_tasks, n_algorithms, 4, 3))
     if seed % 2:
         values = values * np.exp(1.2 * rng.normal(size=(n_tasks, 1, 1, 1)))
     names = [f"method_{letter}" for letter in "abcdefgh"[:n_algorithms]]
-    curves = make_curves(values, task=[f"t{i}" for i in range(n_tasks)]).assign_coords(
-        algorithm=names
-    )
+    curves = make_curves(values, task=[f"t{i}" for i in range(n_tasks)]).assign_coords(algorithm=names)
     return curves if tasks else curves.isel(task=0, drop=True)
 
 
@@ -45,11 +41,7 @@ def check_pairs(table, pairs, p, estimate, *, columns, lower_is_better=False):
     sizes = []
     for label, row in table.iterrows():
         better, other = re.split(f"{word}| and ", label)
-        key = (
-            f"{better} - {other}"
-            if f"{better} - {other}" in pairs
-            else f"{other} - {better}"
-        )
+        key = f"{better} - {other}" if f"{better} - {other}" in pairs else f"{other} - {better}"
         place = pairs.index(key)
         d = estimate[place] if key.startswith(f"{better} - ") else -estimate[place]
         d = -d if lower_is_better else d
@@ -87,17 +79,13 @@ def check_verdict(said, one, p, estimate, *, lower_is_better=False):
         and p_value <= ALPHA + 1e-12
         and sign * d * (1 if pair.startswith(f"{best} - ") else -1) > 0
     }
-    for others in re.findall(
-        rf"may be the best; ([^.]*?) (?:is|are) shown to be {worse} \(", said
-    ):
+    for others in re.findall(rf"may be the best; ([^.]*?) (?:is|are) shown to be {worse} \(", said):
         named = set(re.findall(r"method_[a-h]", others))
         assert named
         assert named <= below_best
         assert named == below_best or " more" in others
     if len(names) == 2:
-        assert ("either may be the better one" in said.lower()) == (
-            len(candidates) == 2
-        )
+        assert ("either may be the better one" in said.lower()) == (len(candidates) == 2)
     elif "than all others" in said:
         assert candidates == [best]
     elif "any of the" in said.lower():
@@ -115,9 +103,7 @@ def test_over_tasks(n_algorithms, seeds):
     for seed in seeds:
         lower = seed % 3 == 0
         curves = random_curves(n_algorithms, seed)
-        one = xcurves.across_tasks(
-            curves, higher_is_better=not lower, n_resamples=2047, rng=seed
-        )
+        one = xcurves.across_tasks(curves, higher_is_better=not lower, n_resamples=2047, rng=seed)
         table, said = one.curves.table(), xcurves.kinds.kind("across_tasks").answer(one)
         estimate = one.difference.values
         for claim in ("random", "fixed"):
@@ -168,9 +154,7 @@ def test_in_one_task(n_algorithms, seeds):
 @pytest.mark.parametrize("n_algorithms", ALGORITHMS)
 def test_along_the_budget(n_algorithms, seeds):
     for seed in seeds:
-        profile = xcurves.profile_across_tasks(
-            random_curves(n_algorithms, seed), fractions=3, n_resamples=1023, rng=0
-        )
+        profile = xcurves.profile_across_tasks(random_curves(n_algorithms, seed), fractions=3, n_resamples=1023, rng=0)
         table = profile.curves.table().reset_index()
         for _, row in table.iterrows():
             better, other = re.split(" over | and ", row["pair"])
@@ -187,11 +171,7 @@ def test_along_the_budget(n_algorithms, seeds):
                 not shown and 0 in tuple(row[["lower", "upper"]])
             )
         answer = xcurves.kinds.kind("profile_across_tasks").answer(profile)
-        shown = (
-            ((profile.pvalue_adjusted <= ALPHA) & (profile.difference != 0))
-            .any("budget_fraction")
-            .values
-        )
+        shown = ((profile.pvalue_adjusted <= ALPHA) & (profile.difference != 0)).any("budget_fraction").values
         shown |= profile.mean_pvalue_adjusted.values <= ALPHA
         for pair in profile.pair.values[~shown]:
             a, b = pair.split(" - ")

@@ -20,12 +20,8 @@ def tasks(sizes):
 
 CALLS = {
     "across_tasks": lambda curves: xcurves.across_tasks(curves, n_resamples=499, rng=0),
-    "profile_across_tasks": lambda curves: xcurves.profile_across_tasks(
-        curves, n_resamples=499, rng=0
-    ),
-    "pairwise": lambda curves: xcurves.pairwise(
-        curves.isel(task=[0, 1]), n_resamples=499, rng=0
-    ),
+    "profile_across_tasks": lambda curves: xcurves.profile_across_tasks(curves, n_resamples=499, rng=0),
+    "pairwise": lambda curves: xcurves.pairwise(curves.isel(task=[0, 1]), n_resamples=499, rng=0),
     "sequential": lambda curves: xcurves.sequential(
         curves.isel(run=slice(4), task=[0, 1]).curves.assign_looks(2),
         n_looks=2,
@@ -57,24 +53,16 @@ def test_no_p_depends_on_the_order(name, sizes):
     curves = tasks(sizes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected, *found = (
-            CALLS[name](curves.isel(algorithm=order)) for order in ([0, 1, 2], *ORDERS)
-        )
+        expected, *found = (CALLS[name](curves.isel(algorithm=order)) for order in ([0, 1, 2], *ORDERS))
     dims = {"pair", "algorithm"}
-    pvalues = [
-        each
-        for each in expected.data_vars
-        if "pvalue" in each and dims & {*expected[each].dims}
-    ]
+    pvalues = [each for each in expected.data_vars if "pvalue" in each and dims & {*expected[each].dims}]
     assert pvalues
     for other in found:
         for each in pvalues:
             before, after = by_pair(expected, each), by_pair(other, each)
             assert before.keys() == after.keys()
             for pair, values in before.items():
-                np.testing.assert_allclose(
-                    after[pair], values, rtol=1e-12, err_msg=f"{each} of {pair}"
-                )
+                np.testing.assert_allclose(after[pair], values, rtol=1e-12, err_msg=f"{each} of {pair}")
 
 
 def test_the_difference_turns_its_sign():
@@ -84,6 +72,4 @@ def test_the_difference_turns_its_sign():
     for name in ("difference", "difference_ci", "difference_ci_simultaneous"):
         for pair, values in by_pair(one, name).items():
             found = -by_pair(other, name)[pair]
-            np.testing.assert_allclose(
-                np.sort(found, axis=None), np.sort(values, axis=None), rtol=1e-9
-            )
+            np.testing.assert_allclose(np.sort(found, axis=None), np.sort(values, axis=None), rtol=1e-9)

@@ -17,15 +17,10 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def test_version_is_that_of_the_project():
-    assert (
-        xcurves.__version__
-        == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
-    )
+    assert xcurves.__version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
 
 
-@pytest.mark.parametrize(
-    "name", ["py.typed", "reporting/page.html", "data/tictactoe.nc", "data/chess.nc"]
-)
+@pytest.mark.parametrize("name", ["py.typed", "reporting/page.html", "data/tictactoe.nc", "data/chess.nc"])
 def test_the_package_ships(name):
     assert (files("xcurves") / name).is_file()
 
@@ -33,13 +28,9 @@ def test_the_package_ships(name):
 def test_importing_is_light():
     """All modules at once would take half of the time that importing xarray does."""
     code = "import sys, xarray; before = set(sys.modules); import xcurves; print(sorted(set(sys.modules) - before))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     light = ["accessors", "accessors.method", "public_names"]
-    assert done.stdout.strip() == str(
-        ["xcurves", *(f"xcurves.{name}" for name in light)]
-    )
+    assert done.stdout.strip() == str(["xcurves", *(f"xcurves.{name}" for name in light)])
 
 
 def test_every_public_name_is_where_type_checkers_are_told():
@@ -59,9 +50,7 @@ def test_every_public_name_is_where_type_checkers_are_told():
 def test_no_module_has_the_name_of_a_function():
     """Importing such a module anywhere would put it in the function's place."""
     modules = {module.name for module in pkgutil.iter_modules(xcurves.__path__)}
-    assert not modules & {
-        name for name in xcurves.__all__ if callable(getattr(xcurves, name))
-    }
+    assert not modules & {name for name in xcurves.__all__ if callable(getattr(xcurves, name))}
 
 
 def test_modules_share_a_name_only_as_the_same_part_of_families():

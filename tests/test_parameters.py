@@ -36,9 +36,7 @@ def types_by_name():
     types = {}
     for function in functions():
         for name, parameter in inspect.signature(function).parameters.items():
-            parts = frozenset(
-                part.strip() for part in str(parameter.annotation).split("|")
-            ) - {"None"}
+            parts = frozenset(part.strip() for part in str(parameter.annotation).split("|")) - {"None"}
             types.setdefault(name, {}).setdefault(parts, []).append(function.__name__)
     return types
 

@@ -12,9 +12,7 @@ RNG = np.random.default_rng(0)
 CURVES = make_curves(RNG.normal(size=(2, 4, 5)))
 TASKS = make_curves(RNG.normal(size=(3, 2, 4, 5)), task=["x", "y", "z"])
 SIZES = 25.0 * 2 ** np.arange(6)
-ERRORS = make_curves(
-    (10 + 100 * SIZES**-0.5)[np.newaxis, np.newaxis] + np.zeros((2, 1, 1)), SIZES
-)
+ERRORS = make_curves((10 + 100 * SIZES**-0.5)[np.newaxis, np.newaxis] + np.zeros((2, 1, 1)), SIZES)
 ERRORS = ERRORS.isel(run=0, drop=True).assign_attrs(units="%")
 FIT = ERRORS.curves.fit_power_law()
 LOOKS = CURVES.curves.assign_looks(2)
@@ -29,9 +27,7 @@ def on_tasks(values, names=("x", "y", "z")):
 
 
 def with_column(*names):
-    return pd.DataFrame(
-        [["a", 0, 1, 2.0, 3.0]], columns=["algorithm", "run", "training", *names]
-    )
+    return pd.DataFrame([["a", 0, 1, 2.0, 3.0]], columns=["algorithm", "run", "training", *names])
 
 
 CASES = {
@@ -40,11 +36,8 @@ CASES = {
         "Make columns of the index: frame.reset_index()",
     ),
     "an index of steps": (
-        lambda: (
-            with_column("score", "x").set_index("training").curves.to_dataarray("score")
-        ),
-        "training='training' is an index of the frame, and no column. Make columns of the index: "
-        "frame.reset_index()",
+        lambda: with_column("score", "x").set_index("training").curves.to_dataarray("score"),
+        "training='training' is an index of the frame, and no column. Make columns of the index: frame.reset_index()",
     ),
     "a frame of labels that repeat": (
         lambda: CURVES.assign_coords(run=[0, 0, 1, 2]).curves.to_frame(),

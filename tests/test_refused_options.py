@@ -135,9 +135,7 @@ def test_argument_value_and_cure_are_said_in_one_line(name, option):
 
 def test_every_option_that_functions_share_has_its_row():
     shared = Counter(
-        option
-        for name in FUNCTIONS
-        for option in list(inspect.signature(getattr(xcurves, name)).parameters)[1:]
+        option for name in FUNCTIONS for option in list(inspect.signature(getattr(xcurves, name)).parameters)[1:]
     )
     several = {option for option, count in shared.items() if count > 2}
     assert several - NO_ROW <= set(REFUSED)

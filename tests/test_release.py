@@ -22,9 +22,7 @@ def citation():
 
 @pytest.fixture(scope="module")
 def project():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.mark.parametrize("tool", ["mypy", "ruff"])
@@ -33,12 +31,7 @@ def test_the_hooks_check_with_the_version_that_the_project_pins(project, tool):
     (pinned,) = [line for line in dev if re.match(rf"{tool}\b", line)]
     assert re.fullmatch(rf"{tool}==[\d.]+", pinned)
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
-    hooks = [
-        hook
-        for repo in config["repos"]
-        for hook in repo["hooks"]
-        if hook.get("entry", "").split(" ")[0] == tool
-    ]
+    hooks = [hook for repo in config["repos"] for hook in repo["hooks"] if hook.get("entry", "").split(" ")[0] == tool]
     assert len(hooks) >= 1
     for hook in hooks:
         # of its own environment, not of the one it is called in
@@ -54,24 +47,13 @@ def test_it_says_what_the_project_says(citation, project, name):
 def test_it_has_what_the_format_requires(citation, project):
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert citation["authors"] == project["authors"]
-    assert all(
-        reference["authors"] and reference["year"]
-        for reference in citation["references"]
-    )
+    assert all(reference["authors"] and reference["year"] for reference in citation["references"])
 
 
 def test_the_page_on_citing_has_the_same_papers_and_version(citation):
-    page = (
-        (ROOT / "docs" / "citation.md")
-        .read_text(encoding="utf-8")
-        .replace("{ANOVA}", "ANOVA")
-    )
+    page = (ROOT / "docs" / "citation.md").read_text(encoding="utf-8").replace("{ANOVA}", "ANOVA")
     assert f"version = {{{citation['version']}}}" in page
-    assert [
-        work["title"]
-        for work in (citation, *citation["references"])
-        if work["title"] not in page
-    ] == []
+    assert [work["title"] for work in (citation, *citation["references"]) if work["title"] not in page] == []
 
 
 def test_the_build_of_the_site_installs_an_extra_that_there_is(project):
@@ -79,9 +61,7 @@ def test_the_build_of_the_site_installs_an_extra_that_there_is(project):
     (installed,) = settings["python"]["install"]
     assert set(installed["extra_requirements"]) <= set(project["optional-dependencies"])
     command = "python -m sphinx -W --keep-going -c docs . "
-    assert settings["build"]["jobs"]["build"]["html"] == [
-        f"{command}$READTHEDOCS_OUTPUT/html"
-    ]
+    assert settings["build"]["jobs"]["build"]["html"] == [f"{command}$READTHEDOCS_OUTPUT/html"]
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -91,9 +71,7 @@ def test_the_readme_names_every_extra(project):
         (ROOT / "README.md").read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
-    assert set(re.findall(r"`(\w+)`", named[1])) == set(
-        project["optional-dependencies"]
-    )
+    assert set(re.findall(r"`(\w+)`", named[1])) == set(project["optional-dependencies"])
 
 
 def test_the_answer_of_the_readme_is_that_of_the_benchmark():
@@ -118,16 +96,10 @@ def requirements(entries):
 
 
 def test_the_recipe_has_the_requirements_of_the_project(project):
-    recipe = yaml.safe_load(
-        (ROOT / ".conda" / "recipe.yaml").read_text(encoding="utf-8")
-    )
-    wanted = requirements(
-        [*project["dependencies"], f"python{project['requires-python']}"]
-    )
+    recipe = yaml.safe_load((ROOT / ".conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    wanted = requirements([*project["dependencies"], f"python{project['requires-python']}"])
     assert requirements(recipe["requirements"]["run"]) == wanted
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "build-system"
-    ]["requires"]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     assert requirements(build) <= requirements(recipe["requirements"]["host"])
     scripts = [f"{name} = {place}" for name, place in project["scripts"].items()]
     assert recipe["build"]["python"]["entry_points"] == scripts
@@ -140,14 +112,8 @@ def test_the_recipe_has_the_requirements_of_the_project(project):
 
 
 def test_the_workflow_runs_every_python_that_the_project_names(project):
-    jobs = yaml.safe_load(
-        (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    )["jobs"]
-    versions = {
-        each.rpartition(" ")[2]
-        for each in project["classifiers"]
-        if re.search(r":: 3\.\d+$", each)
-    }
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
+    versions = {each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)}
     options = [step.get("with", {}) for step in jobs["all"]["steps"]]
     whole = {each["python-version"] for each in options if "python-version" in each}
     assert whole | set(jobs["pythons"]["strategy"]["matrix"]["python"]) == versions
@@ -173,31 +139,19 @@ def test_a_release_is_published_without_a_password_and_what_is_scheduled_exists(
     assert publish["needs"] == "build"
     assert publish["permissions"] == {"id-token": "write"}
     assert not [step for step in publish["steps"] if "password" in step.get("with", {})]
-    (build,) = [
-        step["run"]
-        for step in workflows["release"]["jobs"]["build"]["steps"]
-        if "run" in step
-    ]
+    (build,) = [step["run"] for step in workflows["release"]["jobs"]["build"]["steps"] if "run" in step]
     assert "twine check --strict" in build
     upstream, benchmarks = (
-        " ".join(
-            step.get("run", "") for step in workflows["scheduled"]["jobs"][job]["steps"]
-        )
+        " ".join(step.get("run", "") for step in workflows["scheduled"]["jobs"][job]["steps"])
         for job in ("upstream", "benchmarks")
     )
-    assert all(
-        f" {package}" in upstream for package in ("numpy", "scipy", "pandas", "xarray")
-    )
-    assert all(
-        (ROOT / path).exists() for path in re.findall(r"(?<= )tests/\S+", benchmarks)
-    )
+    assert all(f" {package}" in upstream for package in ("numpy", "scipy", "pandas", "xarray"))
+    assert all((ROOT / path).exists() for path in re.findall(r"(?<= )tests/\S+", benchmarks))
 
 
 @pytest.mark.parametrize("name", ["method", "wrong-number"])
 def test_the_templates_of_issues_have_a_name_and_a_purpose(name):
-    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.md").read_text(
-        encoding="utf-8"
-    )
+    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.md").read_text(encoding="utf-8")
     _, head, body = text.split("---\n", 2)
     assert set(yaml.safe_load(head)) == {"name", "about"}
     assert body.strip()
@@ -205,19 +159,13 @@ def test_the_templates_of_issues_have_a_name_and_a_purpose(name):
 
 def test_links_of_the_pages_for_contributors_lead_somewhere():
     pages = (ROOT / ".github").glob("*.md")
-    links = [
-        (page, link)
-        for page in pages
-        for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text("utf-8"))
-    ]
+    links = [(page, link) for page in pages for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text("utf-8"))]
     assert len(links) >= 3
     assert [link for page, link in links if not (page.parent / link).exists()] == []
 
 
 @pytest.mark.environment
-def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment(
-    project, tmp_path
-):
+def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment(project, tmp_path):
     pytest.importorskip("build")
     pytest.importorskip("twine")
     command = [
@@ -263,13 +211,11 @@ def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment
         str(wheel),
     ]
     if (done := subprocess.run(install, capture_output=True, text=True)).returncode:
-        pytest.skip(
-            f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}"
-        )
-    code = "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
-    shown = subprocess.run(
-        [python, "-I", "-c", code], capture_output=True, text=True, check=True
-    ).stdout
+        pytest.skip(f"no network, or nothing to install from: {done.stderr.strip().splitlines()[-1]}")
+    code = (
+        "import xcurves; print(xcurves.__version__, xcurves.tutorial.open_dataset('tictactoe')['score'].sizes['run'])"
+    )
+    shown = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown == f"{project['version']} 10\n"
 
 

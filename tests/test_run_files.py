@@ -17,11 +17,7 @@ ENGINES = ["scipy", "h5netcdf", "netcdf4", "zarr"]
 
 @pytest.fixture
 def curves():
-    curves = (
-        make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
-        .rename("score")
-        .to_dataset()
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4))).rename("score").to_dataset()
     curves["score"].attrs["units"] = "points"
     return curves
 
@@ -48,9 +44,7 @@ def in_coordinates(data, algorithm, run):
 
 
 def in_attributes(data, algorithm, run):
-    return data.drop_vars(["algorithm", "run"]).assign_attrs(
-        algorithm=algorithm, run=run
-    ), f"{algorithm}-{run}.nc"
+    return data.drop_vars(["algorithm", "run"]).assign_attrs(algorithm=algorithm, run=run), f"{algorithm}-{run}.nc"
 
 
 def in_file_names(data, algorithm, run):
@@ -58,9 +52,7 @@ def in_file_names(data, algorithm, run):
 
 
 def in_folder_names(data, algorithm, run):
-    return data.drop_vars(
-        ["algorithm", "run"]
-    ), f"algorithm={algorithm}/run={run}/log.nc"
+    return data.drop_vars(["algorithm", "run"]), f"algorithm={algorithm}/run={run}/log.nc"
 
 
 LABELLED = [in_coordinates, in_attributes, in_file_names, in_folder_names]
@@ -84,9 +76,7 @@ def test_a_file_for_each_run(curves, tmp_path, engine, labelled, chunks):
 def test_a_file_is_read_by_the_engine_that_is_asked_for(curves, tmp_path, engine):
     write_by(engine, curves, tmp_path / "a.nc")
     xr.testing.assert_identical(open_dataset(tmp_path / "a.nc", engine=engine), curves)
-    with pytest.raises(
-        ValueError, match=r"engine must be 'scipy',.*or 'zarr'; got 'pickle'"
-    ):
+    with pytest.raises(ValueError, match=r"engine must be 'scipy',.*or 'zarr'; got 'pickle'"):
         open_dataset(tmp_path / "a.nc", engine="pickle")
 
 
@@ -97,9 +87,7 @@ def test_a_file_for_each_task_and_runs_of_different_lengths(curves, tmp_path):
     opened = open_dataset(tmp_path)
     assert opened["score"].dims == ("task", "algorithm", "run", "training")
     assert opened["task"].values.tolist() == ["hopper", "walker"]
-    xr.testing.assert_equal(
-        opened["score"].sel(task="walker", drop=True), curves["score"]
-    )
+    xr.testing.assert_equal(opened["score"].sel(task="walker", drop=True), curves["score"])
     back = opened["score"].sel(task="hopper", drop=True)
     xr.testing.assert_equal(back.isel(training=slice(2), run=slice(2)), short["score"])
     assert back.isel(run=2).isnull().all()
@@ -119,12 +107,8 @@ def test_one_and_zero_one_are_two_runs(curves, tmp_path):
 
 @pytest.mark.parametrize("engine", ["scipy", "netcdf4"])
 @pytest.mark.parametrize("chunks", [None, {}])
-def test_a_half_written_file_is_refused_by_name(
-    curves, tmp_path, engine, chunks, monkeypatch
-):
-    monkeypatch.setattr(
-        archive_formats, "engines", lambda: [] if engine == "scipy" else [engine]
-    )
+def test_a_half_written_file_is_refused_by_name(curves, tmp_path, engine, chunks, monkeypatch):
+    monkeypatch.setattr(archive_formats, "engines", lambda: [] if engine == "scipy" else [engine])
     for algorithm, run, data in each_run(curves):
         write(data, tmp_path / f"{algorithm}-{run}.nc")
     (tmp_path / ".a1-3.nc.x.part").mkdir()
@@ -132,9 +116,7 @@ def test_a_half_written_file_is_refused_by_name(
     xr.testing.assert_identical(open_dataset(tmp_path, chunks=chunks).load(), curves)
     broken = tmp_path / "a1-2.nc"
     broken.write_bytes(broken.read_bytes()[:-120])
-    with pytest.raises(
-        (ValueError, OSError), match=r"a1-2\.nc' cannot be read as a complete archive"
-    ):
+    with pytest.raises((ValueError, OSError), match=r"a1-2\.nc' cannot be read as a complete archive"):
         open_dataset(tmp_path, chunks=chunks).load()
 
 
@@ -168,9 +150,7 @@ def test_a_half_written_file_is_refused_by_name(
         ),
     ],
 )
-def test_a_file_of_another_experiment_is_named_and_never_joined(
-    curves, tmp_path, change, told
-):
+def test_a_file_of_another_experiment_is_named_and_never_joined(curves, tmp_path, change, told):
     for algorithm, run, data in each_run(curves):
         write(
             change(data) if (algorithm, run) == ("a1", 2) else data,
@@ -199,9 +179,7 @@ def test_labels_alone_and_with_others_are_refused(curves, tmp_path):
 
 
 def test_a_folder_without_archives_is_told(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"is no zarr store.*\.zarr store\. Name another$"
-    ):
+    with pytest.raises(ValueError, match=r"is no zarr store.*\.zarr store\. Name another$"):
         open_dataset(tmp_path)
     (tmp_path / "a.nc").write_bytes(b"CDF\x01")
     with pytest.raises(ValueError, match=r"a\.nc' cannot be read as"):
@@ -212,9 +190,7 @@ def test_a_folder_without_archives_is_told(tmp_path):
 
 def test_an_archive_of_groups_names_read(curves, tmp_path):
     write(xr.DataTree.from_dict({"/curves": curves}), tmp_path / "a.nc")
-    with pytest.raises(
-        ValueError, match=r"holds no variable.*For a tree: archive\.read\(path\)"
-    ):
+    with pytest.raises(ValueError, match=r"holds no variable.*For a tree: archive\.read\(path\)"):
         open_dataset(tmp_path / "a.nc")
 
 
@@ -247,18 +223,12 @@ def test_xarrays_own_way_leads_to_the_same_curves(curves, tmp_path):
     pytest.importorskip("dask")
     for algorithm in curves["algorithm"].to_numpy():
         write(curves.sel(algorithm=[algorithm]), tmp_path / f"{algorithm}.nc")
-    with xr.open_mfdataset(
-        tmp_path.glob("*.nc"), combine="nested", concat_dim="algorithm", join="outer"
-    ) as opened:
-        xr.testing.assert_equal(
-            opened.sortby("algorithm").load(), open_dataset(tmp_path)
-        )
+    with xr.open_mfdataset(tmp_path.glob("*.nc"), combine="nested", concat_dim="algorithm", join="outer") as opened:
+        xr.testing.assert_equal(opened.sortby("algorithm").load(), open_dataset(tmp_path))
 
 
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_file_of_xarray_that_is_half_written_is_refused_by_name(
-    curves, tmp_path, engine
-):
+def test_a_file_of_xarray_that_is_half_written_is_refused_by_name(curves, tmp_path, engine):
     """Without digests, at whatever byte the writer stopped; zarr does not see that a chunk is cut."""
     for algorithm, run, data in each_run(curves):
         write_by(engine, data, tmp_path / f"{algorithm}-{run}.nc")
@@ -287,16 +257,7 @@ def test_runs_are_added_and_looked_at_again(curves, tmp_path, engine):
         seen = slice(batch.stop)
         opened = open_dataset(tmp_path, chunks={"algorithm": -1, "run": -1})["score"]
         assert opened.chunks
-        looked = (
-            opened.curves.assign_looks(5)
-            .curves.sequential(n_looks=2, n_resamples=99)
-            .load()
-        )
-        own = (
-            curves["score"]
-            .isel(run=seen)
-            .curves.assign_looks(5)
-            .curves.sequential(n_looks=2, n_resamples=99)
-        )
+        looked = opened.curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=99).load()
+        own = curves["score"].isel(run=seen).curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=99)
         xr.testing.assert_allclose(looked, own)
         assert looked["n_runs"].max() == batch.stop

@@ -80,9 +80,7 @@ def test_methods_of_scores_name_what_they_compare_by_the_score(name):
     assert "training" not in said
     assert "training" not in found.dims
     of_last = method(
-        CURVES.sel({"task": "u"} if "task" not in scores.dims else {}).isel(
-            training=0, drop=True
-        ),
+        CURVES.sel({"task": "u"} if "task" not in scores.dims else {}).isel(training=0, drop=True),
         **options,
     )
     xr.testing.assert_equal(
@@ -109,9 +107,4 @@ def test_a_dim_that_could_be_training_is_not_taken_for_tasks():
         match=r"A selection dropped it; keep it with a list: da\.isel\(training=\[-1\]\)",
     ):
         xcurves.pairwise(ONE.assign_coords(training=3.0))
-    assert (
-        xcurves.pairwise(SCORES.rename(task="problem"), n_resamples=99, rng=0).sizes[
-            "problem"
-        ]
-        == 6
-    )
+    assert xcurves.pairwise(SCORES.rename(task="problem"), n_resamples=99, rng=0).sizes["problem"] == 6

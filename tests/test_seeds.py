@@ -50,11 +50,7 @@ DRAWN = {
     "runs_needed": {"n_runs": [2, 3], **RATES},
 }
 ALWAYS_DRAW = {"performance_profile", "runs_needed"}
-TAKE_A_SEED = [
-    name
-    for name in kinds.NAMES
-    if "rng" in inspect.signature(getattr(xcurves, name)).parameters
-]
+TAKE_A_SEED = [name for name in kinds.NAMES if "rng" in inspect.signature(getattr(xcurves, name)).parameters]
 
 
 def data_of(name, n_runs):
@@ -111,9 +107,7 @@ def test_what_is_drawn_can_be_repeated_from_the_seed_that_is_stated(name):
 @pytest.mark.parametrize("name", EXACT)
 def test_a_seed_that_was_given_is_stated_even_where_it_changes_nothing(name):
     data = data_of(name, 1 if name == "profile_across_tasks" else 3)
-    seeded, without = (
-        called(name, data, {**EXACT[name], "rng": rng}) for rng in (7, None)
-    )
+    seeded, without = (called(name, data, {**EXACT[name], "rng": rng}) for rng in (7, None))
     assert seeded.attrs["rng"] == "7"
     xr.testing.assert_identical(seeded.assign_attrs(rng="0"), without)
 
@@ -128,11 +122,7 @@ def test_methods_without_a_seed_give_the_same_at_each_call():
 def test_a_whole_analysis_states_seeds_only_of_what_was_drawn():
     curves = test_kinds.curves().isel(run=slice(3), algorithm=[0, 2])
     first, second = (called("analyze", curves, {}) for _ in range(2))
-    drawn = {
-        name
-        for name in first.children
-        if "rng" in first[name].attrs and first[name].attrs["rng"] != "0"
-    }
+    drawn = {name for name in first.children if "rng" in first[name].attrs and first[name].attrs["rng"] != "0"}
     for name in set(first.children) - drawn:
         assert first[name].identical(second[name]), name
     assert "anova" not in drawn

@@ -82,9 +82,7 @@ def toy_spread(scores):
     )
 
 
-def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(
-    registered, tmp_path
-):
+def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(registered, tmp_path):
     scores = xr.DataArray(
         [[1.0, 2, 4], [5, 5, 6]],
         {"algorithm": ["a", "b"], "run": range(3)},
@@ -97,20 +95,14 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(
     ]  # fmt: skip
     assert result.curves.table()["spread"].tolist() == [3, 1]
     assert result.curves.to_frame()["spread_a"].tolist() == [3]
-    assert repr(result.curves).startswith(
-        "Which algorithm spreads most?\na spreads most."
-    )
+    assert repr(result.curves).startswith("Which algorithm spreads most?\na spreads most.")
     assert result.curves.plot().get_ylabel() == "spread"
     assert "(Toy, 2001)" in result.curves.describe_methods()
     path = tmp_path / "toy.nc"
     xcurves.archive.write(result, path)
     back = xcurves.archive.read(path)
     assert back.curves.summary() == result.curves.summary()
-    page = (
-        xr.DataTree.from_dict({"/toy": result})
-        .curves.report(tmp_path / "toy.html")
-        .read_text(encoding="utf-8")
-    )
+    page = xr.DataTree.from_dict({"/toy": result}).curves.report(tmp_path / "toy.html").read_text(encoding="utf-8")
     for text in (
         TOY.question,
         "a spreads most.",
@@ -123,9 +115,7 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(
 
 
 def test_a_part_from_outside_is_a_part_of_analyze(registered):
-    part = Part(
-        "toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {})
-    )
+    part = Part("toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {}))
     declared = replace(TOY, name="toy_part", part=part)
     with pytest.raises(
         ValueError,
@@ -140,9 +130,7 @@ def test_a_part_from_outside_is_a_part_of_analyze(registered):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
     tree = curves.curves.analyze(include=["toy", "anova"], rng=0)
     assert set(tree) == {"toy", "anova", "curves"}
-    np.testing.assert_array_equal(
-        tree["toy"]["spread"], toy_spread(curves.isel(training=-1))["spread"]
-    )
+    np.testing.assert_array_equal(tree["toy"]["spread"], toy_spread(curves.isel(training=-1))["spread"])
     assert "toy" in curves.curves.analyze(rng=0)
 
 
@@ -157,18 +145,12 @@ def modules():
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
 
-@pytest.mark.parametrize(
-    "module", [each.relative_to(SOURCE).as_posix() for each in modules()]
-)
+@pytest.mark.parametrize("module", [each.relative_to(SOURCE).as_posix() for each in modules()])
 def test_a_generic_room_names_no_method(module):
     if module in COMPOSED:
         pytest.skip("draws results of several methods")
     source = (SOURCE / module).read_text(encoding="utf-8")
     # which call methods
     code = re.sub(r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL)
-    named = [
-        name
-        for name in kinds.NAMES
-        if re.search(rf"[`'\"]{name}[`'\"]|\b{name}\(|import {name}\b", code)
-    ]
+    named = [name for name in kinds.NAMES if re.search(rf"[`'\"]{name}[`'\"]|\b{name}\(|import {name}\b", code)]
     assert not named

@@ -43,10 +43,7 @@ def test_an_unknown_name_is_an_error_that_lists_those_known(name, near):
 
 # All that come with the package
 
-NAMES = sorted(
-    path.name.removesuffix(".nc")
-    for path in Path(str(files("xcurves") / "data")).glob("*.nc")
-)
+NAMES = sorted(path.name.removesuffix(".nc") for path in Path(str(files("xcurves") / "data")).glob("*.nc"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -99,12 +96,8 @@ def as_made(name):
 def test_later_runs_of_the_hundred_are_remade(curves):
     """The last run only; the first ten are those of the other file, which is remade whole."""
     hundred = as_made("tictactoe_100")
-    found = tictactoe.learning_curves(
-        [0.8], 100, hundred.training.values[:4].astype(int), seed=1998
-    )
-    xr.testing.assert_identical(
-        found.score, hundred.score.sel(algorithm=["rate 0.8"]).isel(training=slice(4))
-    )
+    found = tictactoe.learning_curves([0.8], 100, hundred.training.values[:4].astype(int), seed=1998)
+    xr.testing.assert_identical(found.score, hundred.score.sel(algorithm=["rate 0.8"]).isel(training=slice(4)))
 
 
 def same_scikit_learn(dataset):
@@ -122,9 +115,7 @@ def test_trees_are_remade_at_some_levels(name, columns):
     same_scikit_learn(dataset)
     some = dataset.accuracy.isel(training=columns, algorithm=[0, 2])
     levels, names = some.training.values.astype(int), some.algorithm.values.tolist()
-    found = endgames.learning_curves(
-        name, algorithms=names, levels=levels, seed=int(dataset.attrs["seed"])
-    )
+    found = endgames.learning_curves(name, algorithms=names, levels=levels, seed=int(dataset.attrs["seed"]))
     xr.testing.assert_identical(found.accuracy, some)
 
 
@@ -141,9 +132,7 @@ def test_the_benchmark_is_remade_where_no_linear_algebra_decides():
     same_scikit_learn(dataset)
     tasks, names = ["parity", "wine", "Friedman"], ["decision tree"]
     found = benchmark.learning_curves(tasks, names, seed=int(dataset.attrs["seed"]))
-    xr.testing.assert_identical(
-        found.accuracy, dataset.accuracy.sel(task=tasks, algorithm=names)
-    )
+    xr.testing.assert_identical(found.accuracy, dataset.accuracy.sel(task=tasks, algorithm=names))
 
 
 def whole(counts):
@@ -168,9 +157,7 @@ def test_bundled_data_have_their_sizes_and_whole_numbers_of_games_and_examples(
         assert dict(accuracy.sizes) == {"algorithm": 3, "run": 20, "training": 10}
         in_fold = n_examples // 20 + (np.arange(20) < n_examples % 20)
         whole(accuracy * xr.DataArray(in_fold, dims="run") / 100)
-        assert accuracy.training.values.tolist() == [
-            (n_examples - max(in_fold)) * step // 10 for step in range(1, 11)
-        ]
+        assert accuracy.training.values.tolist() == [(n_examples - max(in_fold)) * step // 10 for step in range(1, 11)]
     digits = open_dataset("digits_learning")
     assert digits.training.values.tolist() == [80, 160, 320, 640, 1280]
     assert (digits.error.count("run") == [16, 8, 4, 2, 1]).all()
@@ -183,19 +170,13 @@ def test_the_benchmark_has_sixteen_tasks_on_grids_of_their_own_and_whole_numbers
     assert dict(accuracy.sizes) == {"task": 16, "algorithm": 5, "run": 5, "training": 6}
     n_levels = accuracy.notnull().all(["algorithm", "run"]).sum("training")
     n_expected = {"breast cancer": 5, "iris": 3, "wine": 3}
-    assert n_levels.values.tolist() == [
-        n_expected.get(task, 6) for task in accuracy.task.values
-    ]
-    assert (
-        accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels
-    ).all()
+    assert n_levels.values.tolist() == [n_expected.get(task, 6) for task in accuracy.task.values]
+    assert (accuracy.notnull().any(["algorithm", "run"]).sum("training") == n_levels).all()
     tables = {
         "breast cancer": 569 - 320,
         "iris": 150 - 80,
         "wine": 178 - 80,
         "tic-tac-toe": 958 - 640,
     }
-    n_examples = xr.DataArray(
-        [tables.get(task, 1000) for task in accuracy.task.values], dims="task"
-    )
+    n_examples = xr.DataArray([tables.get(task, 1000) for task in accuracy.task.values], dims="task")
     whole(accuracy.fillna(0) * n_examples / 100)

@@ -49,9 +49,7 @@ def test_classifiers_are_what_their_command_says(classifiers):
     assert classifiers.algorithm.values.tolist() == ["k-NN", "RF", "SVM", "LR", "NN"]
     counts = classifiers.accuracy.count("run")
     assert (counts.sel(tuning="random") == said.random).all()
-    assert (
-        counts.sel(tuning="tuned", dataset=["moons", "circles", "linear"]) == said.tuned
-    ).all()
+    assert (counts.sel(tuning="tuned", dataset=["moons", "circles", "linear"]) == said.tuned).all()
     assert (counts.sel(tuning="tuned", dataset="digits") == said.tuned_digits).all()
     assert (said.points, said.seed) == (classifiers.n_points, classifiers.seed)
     hits = classifiers.accuracy * round(0.4 * said.points)  # of so many test points
@@ -78,43 +76,28 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
     """
     units = 0 if classifiers.arithmetic == fingerprint() else 8
     made = pytest.importorskip("experiments.classifiers")
-    for algorithm, prefix in zip(
-        made.ALGORITHMS, ("knn", "rf", "svm", "lr", "nn"), strict=True
-    ):
+    for algorithm, prefix in zip(made.ALGORITHMS, ("knn", "rf", "svm", "lr", "nn"), strict=True):
         for run in range(classifiers.sizes["run"]):
             seeds = np.random.SeedSequence(classifiers.seed, spawn_key=(run,)).spawn(3)
-            for name, value in made.sample_hyperparameters(algorithm)(
-                np.random.default_rng(seeds[0])
-            ).items():
+            for name, value in made.sample_hyperparameters(algorithm)(np.random.default_rng(seeds[0])).items():
                 found = classifiers[f"{prefix}_{name}"].values[run]
                 if isinstance(value, float):
-                    np.testing.assert_array_max_ulp(
-                        found, np.float64(value), maxulp=units
-                    )
+                    np.testing.assert_array_max_ulp(found, np.float64(value), maxulp=units)
                 else:
                     assert found == value or (value is None and np.isnan(found))
 
 
 @pytest.mark.parametrize(
     ("dataset", "tuning", "algorithm", "n_trials"),
-    [
-        (dataset, *cell)
-        for dataset in ("moons", "circles", "linear", "digits")
-        for cell in QUICK
-    ]
-    + TUNED_SVM,
+    [(dataset, *cell) for dataset in ("moons", "circles", "linear", "digits") for cell in QUICK] + TUNED_SVM,
 )
-def test_classifiers_are_remade_bit_for_bit(
-    classifiers, dataset, tuning, algorithm, n_trials
-):
+def test_classifiers_are_remade_bit_for_bit(classifiers, dataset, tuning, algorithm, n_trials):
     made = pytest.importorskip("experiments.classifiers")
     pytest.importorskip("sklearn")
     same_machine(classifiers, **made.versions())
     options = {"n_points": classifiers.n_points, "seed": classifiers.seed}
     remade = made.trials(dataset, tuning, algorithm, n_trials, **options)
-    bundled = classifiers.accuracy.sel(
-        dataset=dataset, tuning=tuning, algorithm=algorithm
-    )
+    bundled = classifiers.accuracy.sel(dataset=dataset, tuning=tuning, algorithm=algorithm)
     assert remade.values.tolist() == bundled.values[:n_trials].tolist()
 
 
@@ -131,26 +114,18 @@ def test_pendulum_is_what_its_command_says(swings):
 
 def test_percentile_runs_are_at_their_percentiles(swings):
     scores = swings.score.sel(algorithm="PPO").mean("training").dropna("run")
-    for percentile, run in zip(
-        swings.percentile.values, swings.percentile_run.values, strict=True
-    ):
+    for percentile, run in zip(swings.percentile.values, swings.percentile_run.values, strict=True):
         value = np.quantile(scores.values, percentile / 100, method="inverted_cdf")
         assert scores.sel(run=run).item() == pytest.approx(value, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "runs"), [("actor-critic", (0, 1, 999)), ("PPO", (2,))]
-)
+@pytest.mark.parametrize(("algorithm", "runs"), [("actor-critic", (0, 1, 999)), ("PPO", (2,))])
 def test_pendulum_is_remade_bit_for_bit(swings, algorithm, runs):
     same_machine(swings, numpy=np.__version__)
     # Training goes on from there, so its first curves are those of the whole.
     n_episodes = 20
-    remade = pendulum.learning_curves(
-        algorithm, runs, n_episodes=n_episodes, n_levels=4, seed=swings.seed
-    )
-    bundled = swings.score.sel(algorithm=algorithm, run=list(runs)).isel(
-        training=slice(4)
-    )
+    remade = pendulum.learning_curves(algorithm, runs, n_episodes=n_episodes, n_levels=4, seed=swings.seed)
+    bundled = swings.score.sel(algorithm=algorithm, run=list(runs)).isel(training=slice(4))
     assert remade.training.values.tolist() == bundled.training.values.tolist()
     assert remade.values.astype(np.float32).tolist() == bundled.values.tolist()
 
@@ -158,28 +133,20 @@ def test_pendulum_is_remade_bit_for_bit(swings, algorithm, runs):
 def test_repeats_are_remade_bit_for_bit(swings):
     same_machine(swings, numpy=np.__version__)
     run = int(swings.percentile_run.sel(percentile=99))
-    remade = pendulum.repeated(
-        "PPO", run, 2, n_episodes=10, n_levels=2, seed=swings.seed
-    )
+    remade = pendulum.repeated("PPO", run, 2, n_episodes=10, n_levels=2, seed=swings.seed)
     bundled = swings.repeated_score.sel(percentile=99).values[:2, :2]
     assert remade.values.astype(np.float32).tolist() == bundled.tolist()
 
 
 def test_the_paper_s_ranks(classifiers):
     """Table 1 of Jordan et al.: what tuning moves and what it does not, on moons and circles."""
-    cvar = classifiers.accuracy.curves.performance_cdf(cvar_level=0.5).cvar.squeeze(
-        "cvar_level"
-    )
+    cvar = classifiers.accuracy.curves.performance_cdf(cvar_level=0.5).cvar.squeeze("cvar_level")
     cvar = cvar.sel(dataset=["moons", "circles", "linear"])
     # on like data
-    behind = (cvar.sel(algorithm="k-NN") - cvar.sel(algorithm="SVM")).sel(
-        dataset=["moons", "circles"]
-    )
+    behind = (cvar.sel(algorithm="k-NN") - cvar.sel(algorithm="SVM")).sel(dataset=["moons", "circles"])
     assert (behind.sel(tuning="random") > 0.03).all()
     assert (abs(behind.sel(tuning="tuned")) < 0.01).all()
-    moved = (cvar.sel(tuning="tuned") - cvar.sel(tuning="random")).sel(
-        dataset=["moons", "circles"]
-    )
+    moved = (cvar.sel(tuning="tuned") - cvar.sel(tuning="random")).sel(dataset=["moons", "circles"])
     assert (moved.sel(algorithm="SVM") > 0.03).all()
     assert (abs(moved.sel(algorithm=["k-NN", "RF"])) < 0.01).all()
     tuned = cvar.sel(tuning="tuned")

@@ -44,12 +44,8 @@ def learners() -> Mapping[str, Any]:
         sklearn("pipeline").make_pipeline,
     )
     return {
-        "logistic regression": pipeline(
-            scaler(), sklearn("linear_model").LogisticRegression(max_iter=2000)
-        ),
-        "5 neighbours": pipeline(
-            scaler(), sklearn("neighbors").KNeighborsClassifier(5)
-        ),
+        "logistic regression": pipeline(scaler(), sklearn("linear_model").LogisticRegression(max_iter=2000)),
+        "5 neighbours": pipeline(scaler(), sklearn("neighbors").KNeighborsClassifier(5)),
         "SVM": pipeline(scaler(), sklearn("svm").SVC()),
         "decision tree": sklearn("tree").DecisionTreeClassifier(),
         "random forest": sklearn("ensemble").RandomForestClassifier(50),
@@ -67,9 +63,7 @@ def tasks() -> Mapping[str, Callable[[Generator], Examples]]:
         "tic-tac-toe": partial(_game, "endgame"),
         "moons": partial(_drawn, "make_moons", noise=0.3),
         "circles": partial(_drawn, "make_circles", noise=0.2, factor=0.5),
-        "blobs": partial(
-            _drawn, "make_blobs", n_features=5, centers=8, cluster_std=6.0
-        ),
+        "blobs": partial(_drawn, "make_blobs", n_features=5, centers=8, cluster_std=6.0),
         "clusters": partial(
             _drawn,
             "make_classification",
@@ -199,9 +193,7 @@ def learning_curves(
             order = in_proportion(y, np.random.default_rng(entropy))
             test = order[sizes[-1] : sizes[-1] + N_TEST]
             for level, size in enumerate(sizes):
-                right = percent_right(
-                    {name: chosen[name]}, x, y, order[:size], test, [*entropy, size]
-                )
+                right = percent_right({name: chosen[name]}, x, y, order[:size], test, [*entropy, size])
                 accuracy[place, column, run, level] = right.item()
     attrs = {
         "title": "accuracy of classifiers on many tasks by number of training examples",
@@ -209,6 +201,4 @@ def learning_curves(
         **made_by(seed),
     }
     said = "accuracy on test data"
-    return labelled(
-        "accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted
-    )
+    return labelled("accuracy", accuracy, chosen, SIZES, long_name=said, attrs=attrs, tasks=wanted)

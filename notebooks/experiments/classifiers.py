@@ -78,9 +78,7 @@ def _sample_data(dataset: str, n_points: int, rng: Generator) -> tuple[Data, Dat
     points, classes = _points(dataset, n_points, draw_seed(rng))
     n_points = min(n_points, len(points))
     n_test = round(TEST_SHARE * n_points)
-    train, test, train_classes, test_classes = sklearn(
-        "model_selection"
-    ).train_test_split(
+    train, test, train_classes, test_classes = sklearn("model_selection").train_test_split(
         points.astype(np.float32),
         classes,
         train_size=n_points - n_test,
@@ -88,11 +86,7 @@ def _sample_data(dataset: str, n_points: int, rng: Generator) -> tuple[Data, Dat
         random_state=draw_seed(rng),
     )
     if dataset == "digits":
-        eigenvectors = (
-            sklearn("decomposition")
-            .PCA(N_COMPONENTS, whiten=True, svd_solver="full")
-            .fit(train)
-        )
+        eigenvectors = sklearn("decomposition").PCA(N_COMPONENTS, whiten=True, svd_solver="full").fit(train)
         train, test = eigenvectors.transform(train), eigenvectors.transform(test)
     return (train, train_classes), (test, test_classes)
 
@@ -190,9 +184,7 @@ def train_and_score(algorithm: str) -> TrainAndScore:
     )
 
 
-def tune_and_score(
-    algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS
-) -> TrainAndScore:
+def tune_and_score(algorithm: str, *, n_draws: int = N_DRAWS, n_folds: int = N_FOLDS) -> TrainAndScore:
     """Return a function that tunes a classifier by cross-validated random search, whatever it is given."""
     validation.check_choice("algorithm", algorithm, ALGORITHMS)
     n_draws, n_folds = (
@@ -221,28 +213,20 @@ def _train_and_score(
         best = _classifier(algorithm, given, seed)
         if n_draws:
             draws = [_draw(algorithm, rng) for _ in range(n_draws)]
-            folds = sklearn("model_selection").StratifiedKFold(
-                n_folds, shuffle=True, random_state=seed
-            )
+            folds = sklearn("model_selection").StratifiedKFold(n_folds, shuffle=True, random_state=seed)
             validated = partial(
                 sklearn("model_selection").cross_val_score,
                 cv=folds,
                 error_score="raise",
             )
-            distinct = {
-                repr(draw): _classifier(algorithm, draw, seed) for draw in draws
-            }.values()
-            best = max(
-                distinct, key=lambda classifier: validated(classifier, *train).sum()
-            )
+            distinct = {repr(draw): _classifier(algorithm, draw, seed) for draw in draws}.values()
+            best = max(distinct, key=lambda classifier: validated(classifier, *train).sum())
         return float(best.fit(*train).score(*test))
 
 
 def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> Any:
     """Return a classifier of scikit-learn."""
-    chosen = {
-        name: value for name, value in hyperparameters.items() if value is not None
-    }
+    chosen = {name: value for name, value in hyperparameters.items() if value is not None}
     if algorithm == "k-NN":
         return sklearn("neighbors").KNeighborsClassifier(**chosen)
     if algorithm == "RF":
@@ -250,16 +234,10 @@ def _classifier(algorithm: str, hyperparameters: Hyperparameters, seed: int) -> 
     if algorithm == "SVM":
         return sklearn("svm").SVC(**chosen)
     if algorithm == "LR":
-        return sklearn("linear_model").LogisticRegression(
-            **chosen, solver="saga", max_iter=1000, random_state=seed
-        )
-    layers = tuple(
-        chosen.pop(name) for name in ("units_1", "units_2") if name in chosen
-    )
+        return sklearn("linear_model").LogisticRegression(**chosen, solver="saga", max_iter=1000, random_state=seed)
+    layers = tuple(chosen.pop(name) for name in ("units_1", "units_2") if name in chosen)
     network = sklearn("neural_network").MLPClassifier
-    return network(
-        layers, **chosen, early_stopping=True, max_iter=200, random_state=seed
-    )
+    return network(layers, **chosen, early_stopping=True, max_iter=200, random_state=seed)
 
 
 def trials(
@@ -339,9 +317,7 @@ def classifier_trials(
             n_trials = random
         elif names[0] == "digits":
             n_trials = n_digits
-        made = cells[names] = trials(
-            *names, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs
-        )
+        made = cells[names] = trials(*names, n_trials, n_points=points, seed=seed, archive=archive, n_jobs=jobs)
         if failed := made.error.max().item():
             raise RuntimeError(f"trials failed: {' '.join(names)}: {failed}")
     dims: dict[str, Any] = {

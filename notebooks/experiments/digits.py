@@ -17,9 +17,7 @@ def digit_learners() -> Mapping[str, Any]:
     """Return the ten classifiers by their names."""
     ensemble, neighbors, svm = sklearn("ensemble"), sklearn("neighbors"), sklearn("svm")
     return {
-        "logistic regression": sklearn("linear_model").LogisticRegression(
-            max_iter=2000
-        ),
+        "logistic regression": sklearn("linear_model").LogisticRegression(max_iter=2000),
         "naive Bayes": sklearn("naive_bayes").MultinomialNB(),
         "1 neighbour": neighbors.KNeighborsClassifier(1),
         "5 neighbours": neighbors.KNeighborsClassifier(5),
@@ -32,9 +30,7 @@ def digit_learners() -> Mapping[str, Any]:
     }
 
 
-def learning_curves(
-    names: Sequence[str] | None = None, *, seed: int = learning.SEED
-) -> xr.Dataset:
+def learning_curves(names: Sequence[str] | None = None, *, seed: int = learning.SEED) -> xr.Dataset:
     """Measure test errors on 16, 8, 4, 2, 1 disjoint parts of 80, 160, 320, 640, 1280 digits.
 
     Parameters
@@ -62,6 +58,4 @@ def learning_curves(
     """
     chosen = check_chosen("names", names, digit_learners())
     images, digits = sklearn("datasets").load_digits(return_X_y=True)
-    return learning.partition_errors(
-        chosen, images / 16, digits, sizes=SIZES, seed=seed
-    )
+    return learning.partition_errors(chosen, images / 16, digits, sizes=SIZES, seed=seed)

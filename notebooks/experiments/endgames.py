@@ -51,9 +51,7 @@ def king_rook_king() -> pd.DataFrame:
     """
     depth = depths()
     king, rook, black = np.nonzero(depth >= DRAW)
-    white_side, black_side, rook_side = (
-        np.sign(_FILE[piece] - _RANK[piece]) for piece in (king, black, rook)
-    )
+    white_side, black_side, rook_side = (np.sign(_FILE[piece] - _RANK[piece]) for piece in (king, black, rook))
     # of the diagonal, by the first piece that is not on it
     side = 4 * white_side + 2 * black_side + rook_side
     kept = (_FILE[king] < 4) & (white_side >= 0) & (side >= 0)
@@ -74,10 +72,7 @@ def depths() -> Ints:
     """Return White's moves to mate with Black to move, (white king, rook, black king); draws -1, impossible -2."""
     apart, sees = ~np.eye(64, dtype=bool), _sees()
     # where a king goes
-    near = (
-        np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK))
-        == 1
-    )
+    near = np.maximum(abs(_FILE[:, np.newaxis] - _FILE), abs(_RANK[:, np.newaxis] - _RANK)) == 1
     legal = (apart & ~near)[:, np.newaxis] & apart[:, :, np.newaxis] & apart
     check = sees & legal
     # of a rook that its king does not guard
@@ -104,9 +99,7 @@ def _sees() -> Bools:
     sees = np.zeros((64, 64, 64), bool)
     for along, across in ((_FILE, _RANK), (_RANK, _FILE)):
         same = (across[start] == across[end]) & (start != end)
-        between = (across[third] == across[start]) & (
-            (along[third] - along[start]) * (along[third] - along[end]) < 0
-        )
+        between = (across[third] == across[start]) & ((along[third] - along[start]) * (along[third] - along[end]) < 0)
         sees |= same & ~between
     return sees
 
@@ -164,11 +157,7 @@ def examples(table: TableName) -> tuple[pd.DataFrame, pd.Series[Any]]:
         return positions.drop(columns="depth"), positions["depth"]
     boards = tic_tac_toe_ends()
     marks = boards.drop(columns="x_wins")
-    columns = {
-        f"{square}_{mark}": (marks[square] == mark).astype(int)
-        for square in marks
-        for mark in "xo"
-    }
+    columns = {f"{square}_{mark}": (marks[square] == mark).astype(int) for square in marks for mark in "xo"}
     return pd.DataFrame(columns), boards["x_wins"]
 
 
@@ -219,14 +208,10 @@ def learning_curves(
     """
     x, y = examples(table)
     chosen = check_chosen("algorithms", algorithms, trees())
-    made = learning.cross_validation(
-        chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed
-    )
+    made = learning.cross_validation(chosen, x.to_numpy(), y.to_numpy(), n_folds=n_folds, levels=levels, seed=seed)
     what = {
         "chess": "king and rook against king",
         "endgame": "final boards of tic-tac-toe",
     }[table]
     references = "Piater, Cohen, Zhang & Atighetchi (1998), Proc. 15th Int. Conf. on Machine Learning, 430-438"
-    return made.assign_attrs(
-        title=f"decision trees on {what}: {made.attrs['title']}", references=references
-    )
+    return made.assign_attrs(title=f"decision trees on {what}: {made.attrs['title']}", references=references)

@@ -82,16 +82,12 @@ def cross_validation(
     x, y, classes = _check_examples(estimators, x, y)
     n_folds, seed = validation.check_total("n_folds", n_folds), check_seed(seed)
     if not 2 <= n_folds <= len(y):
-        raise ValueError(
-            f"n_folds must lie between 2 and the number of examples, {len(y)}; got {n_folds}"
-        )
+        raise ValueError(f"n_folds must lie between 2 and the number of examples, {len(y)}; got {n_folds}")
     left = len(y) - -(-len(y) // n_folds)  # by the largest fold
     levels = [left * step // 10 for step in range(1, 11)] if levels is None else levels
     levels = check_rising("levels", levels, len(classes), "the number of classes")
     if levels[-1] > left:
-        raise ValueError(
-            f"levels must be at most {left}, which {n_folds} folds leave for training; got {levels[-1]}"
-        )
+        raise ValueError(f"levels must be at most {left}, which {n_folds} folds leave for training; got {levels[-1]}")
     fold_of = _deal(y, n_folds, np.random.default_rng(seed))
     accuracy = np.empty((len(estimators), n_folds, len(levels)))
     for fold in range(n_folds):
@@ -101,9 +97,7 @@ def cross_validation(
         )
         order = rest[in_proportion(y[rest], np.random.default_rng([seed, 1 + fold]))]
         for column, level in enumerate(levels):
-            accuracy[:, fold, column] = percent_right(
-                estimators, x, y, order[:level], held_out, [seed, fold, level]
-            )
+            accuracy[:, fold, column] = percent_right(estimators, x, y, order[:level], held_out, [seed, fold, level])
     attrs = {
         "title": f"accuracy on {n_folds} folds by number of training examples",
         "comment": "Folds are the same for all algorithms and share training data: a p-value over folds speaks of this "
@@ -186,9 +180,7 @@ def partition_errors(
         raise ValueError(f"{must}; got {odd[0]}. Nearest: {nearest}")
     most = (np.unique(y, return_counts=True)[1].min() - 1) * len(classes)
     if sizes[-1] > most:
-        raise ValueError(
-            f"sizes must be at most {most}: as many of every class, one left to test on; got {sizes[-1]}"
-        )
+        raise ValueError(f"sizes must be at most {most}: as many of every class, one left to test on; got {sizes[-1]}")
     folds = [sizes[-1] // size for size in sizes]
     rng = np.random.default_rng(seed)
     by_class = [rng.permutation(np.flatnonzero(y == one)) for one in classes]
@@ -199,9 +191,7 @@ def partition_errors(
     for column, (size, count) in enumerate(zip(sizes, folds, strict=True)):
         parts = pool[:, : count * size // len(classes)].reshape(len(classes), count, -1)
         for fold in range(count):
-            right = percent_right(
-                estimators, x, y, parts[:, fold].ravel(), test, [seed, fold, size]
-            )
+            right = percent_right(estimators, x, y, parts[:, fold].ravel(), test, [seed, fold, size])
             error[:, fold, column] = 100 - right
     attrs = {
         "title": f"test error by number of training examples, disjoint parts of {sizes[-1]}, {len(test)} held out",
@@ -230,14 +220,10 @@ def _check_examples(
         )
     x, y = np.asarray(x), np.asarray(y)
     if x.ndim != 2 or y.shape != x.shape[:1]:
-        raise ValueError(
-            f"x must have shape (example, feature) and y (example,); got {x.shape} and {y.shape}"
-        )
+        raise ValueError(f"x must have shape (example, feature) and y (example,); got {x.shape} and {y.shape}")
     classes = np.unique(y)
     if len(classes) < 2:
-        raise ValueError(
-            f"y must have two classes or more; got {len(classes)}. There is nothing to learn"
-        )
+        raise ValueError(f"y must have two classes or more; got {len(classes)}. There is nothing to learn")
     return x, y, classes
 
 
@@ -256,11 +242,7 @@ def in_proportion(y: NDArray[Any], rng: np.random.Generator) -> Ints:
     by_class = np.argsort(kind, kind="stable")
     place = np.empty(len(y))
     place[by_class] = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return shuffled[
-        np.argsort(
-            (place + rng.random(len(counts))[kind]) / counts[kind], kind="stable"
-        )
-    ]
+    return shuffled[np.argsort((place + rng.random(len(counts))[kind]) / counts[kind], kind="stable")]
 
 
 def percent_right(
@@ -277,11 +259,7 @@ def percent_right(
     right = []
     for estimator in estimators.values():
         fresh = clone(estimator)
-        random = [
-            name
-            for name in fresh.get_params()
-            if name == "random_state" or name.endswith("__random_state")
-        ]
+        random = [name for name in fresh.get_params() if name == "random_state" or name.endswith("__random_state")]
         fresh.set_params(**dict.fromkeys(random, state)).fit(x[train], y[train])
         right.append(100 * (fresh.predict(x[test]) == y[test]).mean())
     return np.array(right)

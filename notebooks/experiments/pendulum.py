@@ -26,10 +26,7 @@ _SIDE_BY_SIDE = 100  # trials at once, so that their parameters fit in a cache
 
 def _draw(algorithm: str, stream: np.random.Generator) -> dict[str, float]:
     """Draw the hyper-parameters of Appendix B."""
-    orders = {
-        name: float(stream.integers(0, 11))
-        for name in ("independent_order", "dependent_order")
-    }
+    orders = {name: float(stream.integers(0, 11)) for name in ("independent_order", "dependent_order")}
     both = orders | {"trace_decay": stream.uniform()}
     if algorithm == "actor-critic":
         return both | {
@@ -46,26 +43,18 @@ def _draw(algorithm: str, stream: np.random.Generator) -> dict[str, float]:
 
 
 def _stream(seed: int, algorithm: str, *key: int) -> np.random.Generator:
-    sequence = np.random.SeedSequence(
-        [seed, ALGORITHMS.index(algorithm)], spawn_key=key
-    )
+    sequence = np.random.SeedSequence([seed, ALGORITHMS.index(algorithm)], spawn_key=key)
     return np.random.default_rng(sequence)
 
 
-def hyperparameters(
-    algorithm: str, runs: Sequence[int], *, seed: int = SEED
-) -> xr.Dataset:
+def hyperparameters(algorithm: str, runs: Sequence[int], *, seed: int = SEED) -> xr.Dataset:
     """Draw the hyper-parameters of trials: a variable for each, dim `run`."""
     validation.check_choice("algorithm", algorithm, ALGORITHMS)
     seed, runs = check_seed(seed), list(runs)
     if not runs or min(runs) < 0:
-        raise ValueError(
-            f"runs must be one or more whole numbers from 0; got {runs}. Try range(10)"
-        )
+        raise ValueError(f"runs must be one or more whole numbers from 0; got {runs}. Try range(10)")
     draws = [_draw(algorithm, _stream(seed, algorithm, run, 0)) for run in runs]
-    columns = {
-        name: ("run", np.array([draw[name] for draw in draws])) for name in draws[0]
-    }
+    columns = {name: ("run", np.array([draw[name] for draw in draws])) for name in draws[0]}
     return xr.Dataset(columns, {"run": np.array(runs)})
 
 
@@ -116,9 +105,7 @@ def learning_curves(
     """
     chosen = hyperparameters(algorithm, runs, seed=seed)
     streams = [_stream(seed, algorithm, run, 1) for run in runs]
-    return _curves(algorithm, chosen, streams, n_episodes, n_levels).assign_coords(
-        chosen.data_vars
-    )
+    return _curves(algorithm, chosen, streams, n_episodes, n_levels).assign_coords(chosen.data_vars)
 
 
 def repeated(
@@ -131,13 +118,9 @@ def repeated(
     seed: int = SEED,
 ) -> xr.DataArray:
     """Run `n_runs` new trials, all with the hyper-parameters of one, as `learning_curves` does."""
-    chosen = hyperparameters(
-        algorithm, [run] * validation.check_total("n_runs", n_runs), seed=seed
-    )
+    chosen = hyperparameters(algorithm, [run] * validation.check_total("n_runs", n_runs), seed=seed)
     streams = [_stream(seed, algorithm, run, 2, repeat) for repeat in range(n_runs)]
-    return _curves(algorithm, chosen, streams, n_episodes, n_levels).assign_coords(
-        run=np.arange(n_runs)
-    )
+    return _curves(algorithm, chosen, streams, n_episodes, n_levels).assign_coords(run=np.arange(n_runs))
 
 
 def _curves(
@@ -147,19 +130,12 @@ def _curves(
     n_episodes: int,
     n_levels: int,
 ) -> xr.DataArray:
-    if validation.check_total("n_episodes", n_episodes) % validation.check_total(
-        "n_levels", n_levels
-    ):
-        raise ValueError(
-            f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}"
-        )
+    if validation.check_total("n_episodes", n_episodes) % validation.check_total("n_levels", n_levels):
+        raise ValueError(f"n_episodes must be a multiple of n_levels; got {n_episodes} and {n_levels}")
     returns = []
     for first in range(0, len(streams), _SIDE_BY_SIDE):
         some = slice(first, first + _SIDE_BY_SIDE)
-        settings = {
-            str(name): values.to_numpy()
-            for name, values in chosen.isel(run=some).data_vars.items()
-        }
+        settings = {str(name): values.to_numpy() for name, values in chosen.isel(run=some).data_vars.items()}
         returns.append(swingup.learn(algorithm, settings, streams[some], n_episodes))
     levels = np.linspace(0, n_episodes, n_levels + 1)[1:]
     return xr.DataArray(
@@ -180,9 +156,7 @@ def _curves(
     )
 
 
-def pendulum_trials(
-    actor_critic: int = 1000, ppo: int = 300, repeats: int = 50, *, seed: int = SEED
-) -> xr.Dataset:
+def pendulum_trials(actor_critic: int = 1000, ppo: int = 300, repeats: int = 50, *, seed: int = SEED) -> xr.Dataset:
     """Make the data set `pendulum`.
 
     Parameters
@@ -201,22 +175,13 @@ def pendulum_trials(
         (percentile, repeat, training), and `percentile_run`, the trial at each percentile.
     """
     of_each = dict(zip(ALGORITHMS, (actor_critic, ppo), strict=True))
-    curves = {
-        name: learning_curves(name, range(n), seed=seed) for name, n in of_each.items()
-    }
+    curves = {name: learning_curves(name, range(n), seed=seed) for name, n in of_each.items()}
     ranked = np.argsort(curves["PPO"].mean("training").to_numpy(), kind="stable")
     chosen = {each: int(ranked[-(-ppo * each // 100) - 1]) for each in PERCENTILES}
-    again = {
-        each: repeated("PPO", run, repeats, seed=seed).rename(run="repeat")
-        for each, run in chosen.items()
-    }
+    again = {each: repeated("PPO", run, repeats, seed=seed).rename(run="repeat") for each, run in chosen.items()}
     data = {
-        "score": _stacked(curves, "algorithm").transpose(
-            "algorithm", "run", "training"
-        ),
-        "repeated_score": _stacked(again, "percentile").transpose(
-            "percentile", "repeat", "training"
-        ),
+        "score": _stacked(curves, "algorithm").transpose("algorithm", "run", "training"),
+        "repeated_score": _stacked(again, "percentile").transpose("percentile", "repeat", "training"),
         "percentile_run": (
             "percentile",
             list(chosen.values()),

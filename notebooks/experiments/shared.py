@@ -29,32 +29,18 @@ def check_probability(name: str, value: float) -> float:
     return float(value)
 
 
-def check_chosen(
-    name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]
-) -> dict[str, Any]:
+def check_chosen(name: str, chosen: Sequence[str] | None, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the named ones of the known things, or all."""
-    return {
-        each: known[check_choice(name, each, list(known))] for each in chosen or known
-    }
+    return {each: known[check_choice(name, each, list(known))] for each in chosen or known}
 
 
-def check_rising(
-    name: str, levels: Sequence[int], least: int = 0, why: str = ""
-) -> list[int]:
+def check_rising(name: str, levels: Sequence[int], least: int = 0, why: str = "") -> list[int]:
     """Return increasing whole numbers from `least`."""
     values = list(levels) if isinstance(levels, Iterable) else []
-    if not values or not all(
-        isinstance(each, Integral) and not isinstance(each, bool) for each in values
-    ):
-        raise TypeError(
-            f"{name} must be one or more whole numbers; got {levels!r}. Try [100, 200]"
-        )
-    if values[0] < least or any(
-        later <= level for level, later in itertools.pairwise(values)
-    ):
-        raise ValueError(
-            f"{name} must increase, from at least {least}{why and ', '}{why}; got {values}. Sort them"
-        )
+    if not values or not all(isinstance(each, Integral) and not isinstance(each, bool) for each in values):
+        raise TypeError(f"{name} must be one or more whole numbers; got {levels!r}. Try [100, 200]")
+    if values[0] < least or any(later <= level for level, later in itertools.pairwise(values)):
+        raise ValueError(f"{name} must increase, from at least {least}{why and ', '}{why}; got {values}. Sort them")
     return [int(value) for value in values]
 
 
@@ -73,9 +59,7 @@ def labelled(
     tasks: Iterable[str] | None = None,
 ) -> xr.Dataset:
     """Put scores, shape (task, algorithm, run, level) or without tasks, under their names."""
-    coords: dict[str, Any] = (
-        {} if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"})}
-    )
+    coords: dict[str, Any] = {} if tasks is None else {"task": ("task", list(tasks), {"long_name": "task"})}
     coords |= {
         "algorithm": ("algorithm", list(algorithms), {"long_name": algorithm}),
         "run": ("run", np.arange(values.shape[-2]), {"long_name": run}),
@@ -85,9 +69,7 @@ def labelled(
             {"long_name": "training", "units": training},
         ),
     }
-    scores = xr.DataArray(
-        values, coords, list(coords), attrs={"long_name": long_name, "units": units}
-    )
+    scores = xr.DataArray(values, coords, list(coords), attrs={"long_name": long_name, "units": units})
     # not from coords: files keep the order of variables
     return xr.Dataset({name: scores}, attrs=attrs)
 

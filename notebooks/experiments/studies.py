@@ -67,8 +67,8 @@ def rejection_rates(
     Parameters
     ----------
     generator : function
-        ``generator(n_datasets, *, rng, **settings)`` returns a DataArray of data sets, with a dim ``replication`` of that
-        size: `autoregressive`, `resampled` with its `curves` given by `functools.partial`, or your own.
+        ``generator(n_datasets, *, rng, **settings)`` returns a DataArray of data sets, with a dim ``replication`` of
+        that size: `autoregressive`, `resampled` with its `curves` given by `functools.partial`, or your own.
     test : function
         What takes such an array and returns a Dataset with p-values, or the p-values themselves. It is called once for
         each block of 250 data sets, with another seed if it takes an `rng` that is not given yet.
@@ -91,9 +91,9 @@ def rejection_rates(
     Returns
     -------
     Dataset
-        On the settings' dims and those of the p-value: `rate`, `rate_ci` (ci_bound), `n_replications`, the number of data
-        sets that have a p-value. For a test that is looked at several times also `expected_runs`, the mean number of runs
-        per algorithm, each stopped once all its pairs are decided. The attr `alpha` is the level.
+        On the settings' dims and those of the p-value: `rate`, `rate_ci` (ci_bound), `n_replications`, the number of
+        data sets that have a p-value. For a test that is looked at several times also `expected_runs`, the mean number
+        of runs per algorithm, each stopped once all its pairs are decided. The attr `alpha` is the level.
 
     Notes
     -----
@@ -119,9 +119,7 @@ def rejection_rates(
     True
     """
     simulation = replications(generator, test, pvalue, alpha, rng)
-    return measured_rates(
-        simulation, n_replications, settings, progress, confidence_level
-    )
+    return measured_rates(simulation, n_replications, settings, progress, confidence_level)
 
 
 def measured_rates(
@@ -150,15 +148,11 @@ def rates_table(result: xr.Dataset) -> pd.DataFrame:
     columns = {"rate": result["rate"], **bounds(result["rate_ci"])}
     columns["n"] = result["n_replications"]
     if "expected_runs" in result:
-        columns["expected runs"] = result["expected_runs"].broadcast_like(
-            result["rate"]
-        )
+        columns["expected runs"] = result["expected_runs"].broadcast_like(result["rate"])
     return frame_of(columns)
 
 
-def draw_rates(
-    result: xr.Dataset, along: str, ax: Axes, *, level: float | None = None
-) -> None:
+def draw_rates(result: xr.Dataset, along: str, ax: Axes, *, level: float | None = None) -> None:
     """Draw rates along a setting, a line with its intervals for each label of all other dims; dotted: the level."""
     others = [dim for dim in result["rate"].dims if dim != along]
     settings = result[along].to_numpy()
@@ -184,17 +178,13 @@ def draw_rates(
         ax.legend(fontsize="small")
 
 
-def draw_panels(
-    result: xr.Dataset, along: str, panels: str, *, level: float | None = None
-) -> None:
+def draw_panels(result: xr.Dataset, along: str, panels: str, *, level: float | None = None) -> None:
     """Draw rates along a setting, a panel for each label of another dim."""
     from matplotlib import pyplot as plt
 
     names = result[panels].to_numpy()
     size = 3.4 * len(names), 3.4
-    _, axes = plt.subplots(
-        1, len(names), figsize=size, dpi=80, layout="constrained", sharey=True
-    )
+    _, axes = plt.subplots(1, len(names), figsize=size, dpi=80, layout="constrained", sharey=True)
     for ax, name in zip(np.atleast_1d(axes), names, strict=True):
         draw_rates(result.sel({panels: name}), along, ax, level=level)
         ax.set_title(f"{panels} {name}")
@@ -217,14 +207,10 @@ def _check_settings(
                 f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
             )
         if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
-            raise TypeError(
-                f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list"
-            )
+            raise TypeError(f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list")
         known = list(map(label, values))
         if not known or len(set(known)) < len(known):
-            raise ValueError(
-                f"settings[{name!r}] must be different values, at least one; got {known}"
-            )
+            raise ValueError(f"settings[{name!r}] must be different values, at least one; got {known}")
     return {str(name): list(values) for name, values in settings.items()}
 
 
@@ -291,9 +277,7 @@ def resampled(
     pool, owners = pool_of(curves)
     sizes = _sizes(n_runs, len(names))
     if shuffled:
-        places = _draw(
-            rng, n_datasets, len(owners), sum(sizes), "in all", replace=replace
-        )
+        places = _draw(rng, n_datasets, len(owners), sum(sizes), "in all", replace=replace)
         drawn = np.split(places, np.cumsum(sizes)[:-1], axis=1)
     else:
         members = [np.flatnonzero(owners == i) for i in range(len(names))]
@@ -314,9 +298,7 @@ def resampled(
     values = np.full(shape, np.nan)
     data = pool.to_numpy()
     for place, chosen in enumerate(drawn):
-        values[..., place, : chosen.shape[1], :] = np.moveaxis(
-            data[..., chosen, :], -3, 0
-        )
+        values[..., place, : chosen.shape[1], :] = np.moveaxis(data[..., chosen, :], -3, 0)
     coords = {**pool.coords, "algorithm": names, "run": np.arange(max(sizes))}
     return xr.DataArray(
         values,
@@ -474,9 +456,7 @@ def modified(curves: xr.DataArray, case: Case, factor: float) -> xr.DataArray:
     factor = validation.check_number("factor", factor)
     if case == "b" and k % 2:
         cure = "Leave one out: curves.isel(training=slice(1, None))"
-        raise ValueError(
-            f"case 'b' needs an even number of training levels; got {k}. {cure}"
-        )
+        raise ValueError(f"case 'b' needs an even number of training levels; got {k}. {cure}")
     values = curves.data
     first = values[..., :1]
     rise = values[..., -1:] - first
@@ -501,9 +481,7 @@ def _of_two(
 ) -> tuple[xr.DataArray, list[Hashable]]:
     """Return curves and the algorithms that data sets have: those of a single one are two, modified and stretched."""
     if "algorithm" not in curves.dims:
-        curves = curves.drop_vars("algorithm", errors="ignore").expand_dims(
-            algorithm=["original"]
-        )
+        curves = curves.drop_vars("algorithm", errors="ignore").expand_dims(algorithm=["original"])
     curves = check_curves(curves)
     names = curves["algorithm"].to_numpy().tolist()
     factor = validation.check_number("factor", factor)
@@ -553,20 +531,14 @@ def _sizes(n_runs: int | Sequence[int], n_algorithms: int) -> list[int]:
     else:
         given = [n_runs for _ in range(n_algorithms)]
     if len(given) != n_algorithms:
-        raise ValueError(
-            f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}"
-        )
+        raise ValueError(f"n_runs must be one number or one for each of {n_algorithms} algorithms; got {n_runs}")
     return [validation.check_total("n_runs", size, "10", most=_MOST) for size in given]
 
 
 def _each(name: str, given: PerAlgorithm, n_algorithms: int) -> NDArray[np.float64]:
     """Return one number for each algorithm."""
     values = validation.numbers_of(given)
-    if (
-        values is None
-        or values.shape not in ((), (n_algorithms,))
-        or not (np.isfinite(values) & (values >= 0)).all()
-    ):
+    if values is None or values.shape not in ((), (n_algorithms,)) or not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(
             f"{name} must be a finite number from 0, or one for each of {n_algorithms} algorithms; got {given!r}"
         )

@@ -42,9 +42,7 @@ def swing(angle: Floats, speed: Floats, torque: Floats) -> tuple[Floats, Floats]
         v4 = speed + h * a3
         a4 = _acceleration(angle + h * v3, v4, torque)
         angle = angle + h / 6 * (speed + 2 * v2 + 2 * v3 + v4)
-        speed = np.clip(
-            speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), -MAX_SPEED, MAX_SPEED
-        )
+        speed = np.clip(speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), -MAX_SPEED, MAX_SPEED)
     return (angle + np.pi) % (2 * np.pi) - np.pi, speed
 
 
@@ -61,9 +59,7 @@ def in_basis(independent: ArrayLike, dependent: ArrayLike) -> NDArray[np.bool_]:
     """Return which features are in bases: both frequencies up to `dependent`, or one alone up to `independent`."""
     highest, lowest = np.maximum(_FIRST, _SECOND), np.minimum(_FIRST, _SECOND)
     both = highest <= np.asarray(dependent)[..., np.newaxis]
-    return np.asarray(
-        both | ((lowest == 0) & (highest <= np.asarray(independent)[..., np.newaxis]))
-    )
+    return np.asarray(both | ((lowest == 0) & (highest <= np.asarray(independent)[..., np.newaxis])))
 
 
 DISCOUNT = 0.99
@@ -94,31 +90,18 @@ def learn(
 ) -> Floats:
     """Return returns, shape (trial, episode), of learners with the given settings, one value for each trial."""
     n_trials = len(streams)
-    learner = (
-        ActorCritic(settings, streams)
-        if algorithm == "actor-critic"
-        else Ppo(settings, streams)
-    )
+    learner = ActorCritic(settings, streams) if algorithm == "actor-critic" else Ppo(settings, streams)
     returns = np.zeros((n_trials, n_episodes))
     for episode in range(n_episodes):
-        starts = [
-            (stream.uniform(-np.pi, np.pi), stream.standard_normal(ACTIONS))
-            for stream in streams
-        ]
+        starts = [(stream.uniform(-np.pi, np.pi), stream.standard_normal(ACTIONS)) for stream in streams]
         angle, noise = (np.array(drawn) for drawn in zip(*starts, strict=True))
         speed, seen = np.zeros(n_trials), features(angle, np.zeros(n_trials))
         for step in range(ACTIONS):
             mean = dot(learner.policy, for_policy(seen))
-            angle, speed = swing(
-                angle, speed, MAX_TORQUE * (mean + learner.sigma * noise[:, step])
-            )
+            angle, speed = swing(angle, speed, MAX_TORQUE * (mean + learner.sigma * noise[:, step]))
             reward, after = np.cos(angle), features(angle, speed)
             # δ = r + γ v(s') - v(s), v = w·φ
-            surprise = (
-                reward
-                + DISCOUNT * dot(learner.weights, after)
-                - dot(learner.weights, seen)
-            )
+            surprise = reward + DISCOUNT * dot(learner.weights, after) - dot(learner.weights, seen)
             learner.learn(seen, noise[:, step], surprise, step == ACTIONS - 1)
             returns[:, episode] += reward
             seen = after
@@ -128,9 +111,7 @@ def learn(
 class ActorCritic:
     """Actor-critic with eligibility traces, reset in each episode (Sutton & Barto)."""
 
-    def __init__(
-        self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]
-    ) -> None:
+    def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
         n_trials = len(streams)
         basis = in_basis(settings["independent_order"], settings["dependent_order"])
         self.critic_rate = settings["critic_rate"][:, np.newaxis] * SCALE * basis
@@ -145,9 +126,7 @@ class ActorCritic:
         self.sigma_trace = np.zeros(n_trials)
         self.learns = np.ones(n_trials, bool)
 
-    def learn(
-        self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool
-    ) -> None:
+    def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
         """Learn from a step of each learner."""
         self.learns &= np.abs(surprise) < _DIVERGED  # others go on to act
         surprise = np.where(self.learns, surprise, 0)[:, np.newaxis]
@@ -157,9 +136,7 @@ class ActorCritic:
             trace += gradient  # e = γλ e + φ(s), or ∇ log π(a|s)
         self.sigma_trace = self.fading * self.sigma_trace + noise**2 - 1
         self.weights += self.critic_rate * surprise * self.traces[0]  # w += α δ e
-        self.policy += (
-            self.rate[:, np.newaxis] * SCALE[POLICY] * surprise * self.traces[1]
-        )
+        self.policy += self.rate[:, np.newaxis] * SCALE[POLICY] * surprise * self.traces[1]
         self.log_sigma += self.rate * surprise[:, 0] * self.sigma_trace
         np.clip(self.log_sigma, *_LOG_SIGMA, out=self.log_sigma)
         self.sigma = np.exp(self.log_sigma)
@@ -171,21 +148,15 @@ class ActorCritic:
 class PpoLearner:
     """What one trial of PPO learns, policy, log σ and critic in one vector, and the moments of Adam."""
 
-    def __init__(
-        self, settings: Mapping[str, float], stream: np.random.Generator
-    ) -> None:
-        self.basis = np.flatnonzero(
-            in_basis(settings["independent_order"], settings["dependent_order"])
-        )
+    def __init__(self, settings: Mapping[str, float], stream: np.random.Generator) -> None:
+        self.basis = np.flatnonzero(in_basis(settings["independent_order"], settings["dependent_order"]))
         self.settings, self.stream = settings, stream
         self.n_steps = int(settings["steps_per_batch"])
         # of the batch: features, noise, surprise, whether the last of an episode
         self.steps: list[tuple[Any, ...]] = []
         self.parameters = np.zeros(len(POLICY) + 1 + len(self.basis))
         # views
-        self.policy, self.log_sigma, self.weights = np.split(
-            self.parameters, [len(POLICY), len(POLICY) + 1]
-        )
+        self.policy, self.log_sigma, self.weights = np.split(self.parameters, [len(POLICY), len(POLICY) + 1])
         self.moments = np.zeros((2, len(self.parameters)))
         self.n_updates = 0
 
@@ -204,14 +175,7 @@ class PpoLearner:
             order = self.stream.permutation(self.n_steps)
             for first in range(0, self.n_steps - size + 1, size):
                 rows = order[first : first + size]
-                self.descend(
-                    self.gradient(
-                        *(
-                            each[rows]
-                            for each in (chosen, seen, actions, old, advantage, target)
-                        )
-                    )
-                )
+                self.descend(self.gradient(*(each[rows] for each in (chosen, seen, actions, old, advantage, target))))
 
     def gradient(
         self,
@@ -242,9 +206,7 @@ class PpoLearner:
     def descend(self, gradient: Floats) -> None:
         """Take a step of Adam."""
         self.n_updates += 1
-        for moment, beta, power in zip(
-            self.moments, _BETA, (gradient, gradient**2), strict=True
-        ):
+        for moment, beta, power in zip(self.moments, _BETA, (gradient, gradient**2), strict=True):
             moment += (1 - beta) * (power - moment)
         first, second = (1 - beta**self.n_updates for beta in _BETA)
         step = self.moments[0] / first / (np.sqrt(self.moments[1] / second) + _EPSILON)
@@ -264,14 +226,9 @@ def advantages(surprise: Floats, ends: NDArray[np.bool_], fading: float) -> Floa
 class Ppo:
     """Proximal policy optimization as in the OpenAI Baselines: batches of steps that may span several episodes."""
 
-    def __init__(
-        self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]
-    ) -> None:
+    def __init__(self, settings: Mapping[str, Floats], streams: Sequence[np.random.Generator]) -> None:
         n_trials = len(streams)
-        each = [
-            {name: float(values[trial]) for name, values in settings.items()}
-            for trial in range(n_trials)
-        ]
+        each = [{name: float(values[trial]) for name, values in settings.items()} for trial in range(n_trials)]
         self.learners = list(map(PpoLearner, each, streams))
         self.weights, self.policy = (
             np.zeros((n_trials, N_FEATURES)),
@@ -279,9 +236,7 @@ class Ppo:
         )
         self.sigma = np.ones(n_trials)
 
-    def learn(
-        self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool
-    ) -> None:
+    def learn(self, seen: Floats, noise: Floats, surprise: Floats, is_last: bool) -> None:
         """Keep a step of each learner; those whose batch is full learn."""
         for trial, learner in enumerate(self.learners):
             learner.steps.append((seen[trial], noise[trial], surprise[trial], is_last))

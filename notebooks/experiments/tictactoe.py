@@ -54,9 +54,7 @@ SQUARES: Ints = np.arange(3**9)[:, np.newaxis] // POWERS % 3
 
 Opponent = Literal["random", "perfect"]
 _EMPTY = SQUARES == 0
-_WON, _LOST = (
-    (SQUARES[:, LINES] == mark).all(axis=-1).any(axis=-1) for mark in (ME, OTHER)
-)
+_WON, _LOST = ((SQUARES[:, LINES] == mark).all(axis=-1).any(axis=-1) for mark in (ME, OTHER))
 OVER: Bools = _WON | _LOST | (SQUARES > 0).all(axis=-1)  # whether a board ends the game
 WORTH: Floats = _WON.astype(float) - _LOST  # its value to me
 
@@ -78,9 +76,7 @@ class Games:
     def best_moves(self) -> Bools:
         """Return the empty squares whose afterstates have the highest value."""
         after = np.where(self.empty, self.board[:, np.newaxis] + ME * POWERS, 0)
-        worth = np.where(
-            self.empty, self.values[self.learner[:, np.newaxis], after], -np.inf
-        )
+        worth = np.where(self.empty, self.values[self.learner[:, np.newaxis], after], -np.inf)
         return np.asarray(self.empty & (worth == worth.max(axis=-1, keepdims=True)))
 
     def move(self, squares: Bools, chance: Floats, mark: int) -> None:
@@ -97,10 +93,7 @@ def _perfect() -> Bools:
     """Squares with the lowest value to me under best play by both sides."""
     # of a board, by the side whose move it is
     worth = {mover: WORTH.copy() for mover in (ME, OTHER)}
-    after = {
-        mover: np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mover * POWERS, 0)
-        for mover in (ME, OTHER)
-    }
+    after = {mover: np.arange(3**9)[:, np.newaxis] + np.where(_EMPTY, mover * POWERS, 0) for mover in (ME, OTHER)}
     marks = (SQUARES > 0).sum(axis=-1)
     for n_marks in range(8, -1, -1):
         boards = np.flatnonzero((marks == n_marks) & ~OVER)
@@ -134,9 +127,7 @@ def _train(
 
     def pull(which: Bools, states: Ints, targets: Floats) -> None:
         who = np.flatnonzero(which & (states >= 0))
-        values[who, states[who]] += rates[who] * (
-            targets[who] - values[who, states[who]]
-        )
+        values[who, states[who]] += rates[who] * (targets[who] - values[who, states[who]])
 
     for turn in range(9):
         on = games.on
@@ -172,10 +163,7 @@ def _test(values: Floats, i_begin: bool, chances: Floats, replies: Bools) -> Flo
 def _streams(seed: int, rate: float, run: int) -> list[np.random.Generator]:
     """Return the random streams of one learner, for its training and for its tests."""
     (bits,) = struct.unpack(">Q", struct.pack(">d", rate))
-    return [
-        np.random.default_rng(child)
-        for child in np.random.SeedSequence([seed, bits, run]).spawn(2)
-    ]
+    return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, bits, run]).spawn(2)]
 
 
 def learning_curves(
@@ -229,13 +217,9 @@ def learning_curves(
         check_rising("levels", levels),
         check_seed(seed),
     )
-    replies = OPPONENTS[
-        validation.check_choice("opponent", opponent, list(OPPONENTS))
-    ]()
+    replies = OPPONENTS[validation.check_choice("opponent", opponent, list(OPPONENTS))]()
     epsilon = check_probability("epsilon", epsilon)
-    scores = _scores(
-        list(itertools.product(rates, range(n_runs))), levels, epsilon, replies, seed
-    )
+    scores = _scores(list(itertools.product(rates, range(n_runs))), levels, epsilon, replies, seed)
     attrs = {
         "title": f"TD(0) on afterstates of tic-tac-toe against a {opponent} opponent",
         "references": "Sutton (1988), doi:10.1007/BF00115009",
@@ -264,9 +248,7 @@ def _scores(
 ) -> Floats:
     """Return the scores of learners, each a rate and the number of a run, at each level, shape (learner, level)."""
     rates = np.array(learners)[:, 0]
-    training, testing = zip(
-        *(_streams(seed, *learner) for learner in learners), strict=True
-    )
+    training, testing = zip(*(_streams(seed, *learner) for learner in learners), strict=True)
     values = np.zeros((len(learners), 3**9))
     scores = np.empty((len(learners), len(levels)))
     played = 0
@@ -284,10 +266,6 @@ def _scores(
                     replies,
                 )
         played = level
-        halves = np.stack(
-            [stream.random((2, N_TEST_GAMES // 2, 9)) for stream in testing], axis=1
-        )
-        scores[:, column] = _test(values, True, halves[0], replies) + _test(
-            values, False, halves[1], replies
-        )
+        halves = np.stack([stream.random((2, N_TEST_GAMES // 2, 9)) for stream in testing], axis=1)
+        scores[:, column] = _test(values, True, halves[0], replies) + _test(values, False, halves[1], replies)
     return scores

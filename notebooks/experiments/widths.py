@@ -58,13 +58,7 @@ def losses(
     sizes = check_rising("widths", widths, 1)
     amounts = check_rising("examples", examples, 1)
     rng = np.random.default_rng(check_seed(seed))
-    measured = [
-        [
-            np.mean([_loss(width, count, rng) for _ in range(_REPEATS)])
-            for count in amounts
-        ]
-        for width in sizes
-    ]
+    measured = [[np.mean([_loss(width, count, rng) for _ in range(_REPEATS)]) for count in amounts] for width in sizes]
     coords = {
         "model_size": (
             "model_size",
@@ -82,9 +76,7 @@ def losses(
         "title": "Ridge regression on random features, several widths and amounts of data",
         "seed": recorded(seed),
     }
-    return xr.Dataset(
-        {"loss": (tuple(coords), np.array(measured), said)}, coords, attrs
-    )
+    return xr.Dataset({"loss": (tuple(coords), np.array(measured), said)}, coords, attrs)
 
 
 def _loss(width: int, count: int, rng: np.random.Generator) -> float:
@@ -92,15 +84,10 @@ def _loss(width: int, count: int, rng: np.random.Generator) -> float:
     projection, shift = rng.normal(size=(_INPUTS, width)), rng.normal(size=width)
     x, y = _examples(count, rng)
     new_x, new_y = _examples(_TESTED, rng)
-    features, new = (
-        np.maximum(each @ projection + shift, 0.0) / np.sqrt(width)
-        for each in (x, new_x)
-    )
+    features, new = (np.maximum(each @ projection + shift, 0.0) / np.sqrt(width) for each in (x, new_x))
     gram, target = features.T @ features, features.T @ y
     found = [
-        np.mean(
-            (new_y - new @ np.linalg.solve(gram + penalty * np.eye(width), target)) ** 2
-        )
+        np.mean((new_y - new @ np.linalg.solve(gram + penalty * np.eye(width), target)) ** 2)
         for penalty in 10.0 ** np.arange(-4, 3)
     ]
     return float(min(found))
@@ -109,6 +96,4 @@ def _loss(width: int, count: int, rng: np.random.Generator) -> float:
 def _examples(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return inputs and targets."""
     x = rng.uniform(-1.5, 1.5, size=(count, _INPUTS))
-    return x, np.sin(2 * x[:, 0]) * np.cos(x[:, 1]) + 0.5 * x[:, 2] * x[
-        :, 3
-    ] + _NOISE * rng.normal(size=count)
+    return x, np.sin(2 * x[:, 0]) * np.cos(x[:, 1]) + 0.5 * x[:, 2] * x[:, 3] + _NOISE * rng.normal(size=count)

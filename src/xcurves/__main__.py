@@ -84,9 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(error, Refusal):
                 _refuse(error, shell)
                 return 2
-            message = str(
-                error.args[0] if isinstance(error, KeyError) and error.args else error
-            )
+            message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
             if isinstance(error, Question):
                 print(f"{program()}: {error}", file=sys.stderr)
                 return 2
@@ -127,9 +125,7 @@ def shell() -> NoReturn:
     """Run the command line as a process: what `xcurves` and `python -m xcurves` call."""
     signal.signal(signal.SIGTERM, _terminate)
     if sys.stdout is None:
-        print(
-            "xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr
-        )
+        print("xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr)
         sys.exit(2)
     try:
         sys.exit(main())

@@ -93,14 +93,8 @@ def write(data: xr.Dataset | xr.DataTree, path: str | os.PathLike[str]) -> Path:
         )
     path = check_path(path)
     engine = engine_to_write(path, is_tree=isinstance(data, xr.DataTree))
-    nodes = (
-        {"/": data}
-        if isinstance(data, xr.Dataset)
-        else {n.path: n.to_dataset(inherit=False) for n in data.subtree}
-    )
-    groups = {
-        name: dataset.compute().drop_encoding() for name, dataset in nodes.items()
-    }
+    nodes = {"/": data} if isinstance(data, xr.Dataset) else {n.path: n.to_dataset(inherit=False) for n in data.subtree}
+    groups = {name: dataset.compute().drop_encoding() for name, dataset in nodes.items()}
     atomic_write(path, partial(write_groups, groups, engine), is_own=_is_own)
     return path
 
@@ -124,9 +118,7 @@ def _is_own(path: Path) -> bool:
 
 
 @names_options
-def read(
-    path: str | os.PathLike[str], *, max_bytes: int | None = None
-) -> xr.Dataset | xr.DataTree:
+def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> xr.Dataset | xr.DataTree:
     """Read an archive into memory, times and training in the units that were written.
 
     Parameters
@@ -259,11 +251,7 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
 
 def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the labels in the path of each file; a label is a number if it is a whole one in all: 01 and 1 differ."""
-    names = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix in (".nc", ".zarr")
-    )
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.suffix in (".nc", ".zarr"))
     # hidden, or within a store
     names = [name for name in names if not re.search(r"(^|/)\.|\.zarr/", name)]
     if not names:
@@ -277,14 +265,10 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
             "Name another",
         )
     labels: dict[str, dict[str, Any]] = {
-        name: dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix)))
-        for name in names
+        name: dict(_IN_PATH.findall(name.removesuffix(Path(name).suffix))) for name in names
     }
     texts = {
-        dim
-        for in_path in labels.values()
-        for dim, label in in_path.items()
-        if not re.fullmatch("0|[1-9][0-9]*", label)
+        dim for in_path in labels.values() for dim, label in in_path.items() if not re.fullmatch("0|[1-9][0-9]*", label)
     }
     for in_path in labels.values():
         for dim in in_path.keys() - texts:
@@ -337,9 +321,7 @@ def _description(data: xr.Dataset) -> dict[str, str]:
         told[f"dims of {name}"] = str(sorted(map(str, data[name].dims)))
         told[f"units of {name}"] = str(data[name].attrs.get("units"))
     # text or numbers
-    return told | {
-        f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes
-    }
+    return told | {f"labels of {dim}": str(data[dim].dtype.kind in "OUST") for dim in data.indexes}
 
 
 def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
@@ -379,9 +361,7 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
             if not index.is_unique:
                 twice = index[index.duplicated()][0]
                 both = f"some hold {dim} {twice!r} alone and some with others"
-                raise Refusal(
-                    "", UNSAID, f"{', '.join(files)}: {both}", "Separate them"
-                )
+                raise Refusal("", UNSAID, f"{', '.join(files)}: {both}", "Separate them")
     return parts[()].transpose(*dims, ...)
 
 

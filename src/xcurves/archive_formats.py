@@ -98,17 +98,13 @@ def _engine(path: Path, is_zarr: bool) -> Engine:
         needs = "zarr"
         usable = ["zarr"]
     if not usable or usable[0] not in xr.backends.list_engines():
-        raise ImportError(
-            f"{of_path(path)} needs {needs}. Install it: pip install 'xcurves[io]'"
-        )
+        raise ImportError(f"{of_path(path)} needs {needs}. Install it: pip install 'xcurves[io]'")
     return usable[0]
 
 
 def is_store(folder: Path) -> bool:
     """Return whether a folder is a zarr store."""
-    return any(
-        (folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json")
-    )
+    return any((folder / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json"))
 
 
 def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
@@ -129,9 +125,7 @@ def write_groups(groups: Groups, engine: Engine, part: Path) -> None:
     read_back = _read_back(part, engine, has_groups=len(groups) > 1)
     changed = sorted(name for name, _ in given.items() ^ read_back.items())
     if changed:
-        raise Refusal(
-            "curves", UNSAID, f"{changed[0]} would not be the same when read again"
-        )
+        raise Refusal("curves", UNSAID, f"{changed[0]} would not be the same when read again")
 
 
 def _read_back(part: Path, engine: Engine, *, has_groups: bool) -> dict[str, str]:
@@ -163,10 +157,7 @@ def _check_integer_attrs(attrs: Mapping[Any, Any], owner: str = "") -> None:
         numbers = [value]
         if isinstance(value, list | tuple):
             numbers = list(value)
-        if any(
-            isinstance(number, int) and not -(2**63) <= number < 2**64
-            for number in numbers
-        ):
+        if any(isinstance(number, int) and not -(2**63) <= number < 2**64 for number in numbers):
             raise Refusal(
                 "curves",
                 UNSAID,
@@ -204,9 +195,7 @@ def open_groups(
     return groups
 
 
-def load_groups(
-    path: Path, *, engine: Engine | None = None, max_bytes: int | None = None
-) -> Groups:
+def load_groups(path: Path, *, engine: Engine | None = None, max_bytes: int | None = None) -> Groups:
     """Return the Datasets of a file or store in memory, if they take at most `max_bytes` there and are as written."""
     groups = open_groups(path, engine=engine)
     with groups["/"]:  # of all groups
@@ -214,11 +203,7 @@ def load_groups(
         groups = {name: dataset.load() for name, dataset in groups.items()}
 
     attrs = groups["/"].attrs
-    marks = [
-        name
-        for name, value in attrs.items()
-        if name == DIGEST or str(value).startswith(_BEGINS)
-    ]
+    marks = [name for name, value in attrs.items() if name == DIGEST or str(value).startswith(_BEGINS)]
     recorded = {name: attrs.pop(name) for name in marks}
     if recorded and recorded != {DIGEST: digest_of(content_of(groups))}:
         raise Refusal(
@@ -279,26 +264,18 @@ def _check_listed(folder: Path) -> None:
     text = (folder / ".zmetadata").read_bytes()
     listed = json.loads(text)["metadata"]
     root = folder / ".zattrs"
-    is_own = DIGEST.encode() in text or (
-        root.exists() and DIGEST.encode() in root.read_bytes()
-    )
+    is_own = DIGEST.encode() in text or (root.exists() and DIGEST.encode() in root.read_bytes())
     for name, content in listed.items():
         if not (folder / name).exists():
             raise Refusal("curves", UNSAID, f"its file {name} is missing")
-        if (
-            is_own
-            and name.endswith(".zattrs")
-            and json.loads((folder / name).read_bytes()) != content
-        ):
+        if is_own and name.endswith(".zattrs") and json.loads((folder / name).read_bytes()) != content:
             raise Refusal(
                 "curves",
                 UNSAID,
                 f"its file {name} is not what was written: it was damaged, or changed later",
             )
     if is_own and DIGEST not in listed.get(".zattrs", {}):
-        raise Refusal(
-            "curves", UNSAID, "its digest is missing: it was damaged, or changed later"
-        )
+        raise Refusal("curves", UNSAID, "its digest is missing: it was damaged, or changed later")
 
 
 def _codecs(metadata: Any, key: str = "") -> Iterator[str]:
@@ -341,9 +318,7 @@ def _rename(groups: Groups, renamed: Callable[[str, Any], str]) -> None:
     for dataset in groups.values():
         owners: list[xr.Dataset | xr.Variable] = [dataset, *dataset.variables.values()]
         for owner in owners:
-            owner.attrs = {
-                renamed(str(name), value): value for name, value in owner.attrs.items()
-            }
+            owner.attrs = {renamed(str(name), value): value for name, value in owner.attrs.items()}
 
 
 def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
@@ -355,13 +330,9 @@ def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
     for path, dataset in groups.items():
         where = "" if path == "/" else f" in group {path!r}"
         content[f"group {path!r}"] = ""
-        owners = {where: dataset.attrs} | {
-            f" of {name!r}{where}": var.attrs for name, var in dataset.variables.items()
-        }
+        owners = {where: dataset.attrs} | {f" of {name!r}{where}": var.attrs for name, var in dataset.variables.items()}
         for of, attrs in owners.items():
-            content |= {
-                f"attrs[{name!r}]{of}": _listed(value) for name, value in attrs.items()
-            }
+            content |= {f"attrs[{name!r}]{of}": _listed(value) for name, value in attrs.items()}
         for name, variable in dataset.variables.items():
             if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind in "mM":
                 raise WrongType(
@@ -369,9 +340,7 @@ def content_of(groups: Groups, *, numbers: bool = True) -> dict[str, str]:
                     UNSAID,
                     f"variable {name!r}{where} is {variable.dtype}, which no file keeps",
                 )
-            content[f"variable {name!r}{where}"] = _of_values(
-                variable, name in dataset.coords, numbers
-            )
+            content[f"variable {name!r}{where}"] = _of_values(variable, name in dataset.coords, numbers)
     return content
 
 

@@ -91,8 +91,4 @@ MODULES = ("archive", "readers", "tutorial")
 
 def methods_of(type_name: str) -> list[str]:
     """Return the names of the functions that are methods of `.curves` of objects of a type."""
-    return sorted(
-        name
-        for name, public in (KINDS | FUNCTIONS).items()
-        if type_name in public.objects
-    )
+    return sorted(name for name, public in (KINDS | FUNCTIONS).items() if type_name in public.objects)

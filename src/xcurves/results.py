@@ -26,11 +26,7 @@ def find_kind(dataset: xr.Dataset) -> ResultKind | None:
     named = dataset.attrs.get("xcurves_result")
     if named in kinds.NAMES:
         return kinds.kind(named)
-    matching = [
-        kind
-        for kind in map(kinds.kind, kinds.NAMES)
-        if kind.required() <= set(dataset.variables)
-    ]
+    matching = [kind for kind in map(kinds.kind, kinds.NAMES) if kind.required() <= set(dataset.variables)]
     return max(matching, key=lambda kind: len(kind.required()), default=None)
 
 
@@ -44,9 +40,7 @@ def kind_of(result: xr.Dataset) -> ResultKind:
         )
     kind = find_kind(result)
     if kind is None:
-        raise Refusal(
-            "result", UNSAID, "this Dataset is no result of xcurves", pick_one(result)
-        )
+        raise Refusal("result", UNSAID, "this Dataset is no result of xcurves", pick_one(result))
     return kind
 
 
@@ -55,28 +49,14 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     kind = kind_of(result)
     kind.check_attrs(result)
     result = result.compute()
-    selected = [
-        dim for dim in kind.own_dims() if dim in result.coords and not result[dim].dims
-    ]
+    selected = [dim for dim in kind.own_dims() if dim in result.coords and not result[dim].dims]
     for dim in selected:
         label = result[dim].item()
-        of_dim = [
-            name
-            for name, var in kind.variables.items()
-            if name in result and dim in var.dims
-        ]
+        of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
         result = result.drop_vars(dim)
-        result = result.assign(
-            {name: result[name].expand_dims({dim: [label]}) for name in of_dim}
-        )
-        beside = [
-            name
-            for name, var in kind.coordinates().items()
-            if var.dims == (dim,) and name in result.coords
-        ]
-        result = result.assign_coords(
-            {name: (dim, np.atleast_1d(result[name])) for name in beside}
-        )
+        result = result.assign({name: result[name].expand_dims({dim: [label]}) for name in of_dim})
+        beside = [name for name, var in kind.coordinates().items() if var.dims == (dim,) and name in result.coords]
+        result = result.assign_coords({name: (dim, np.atleast_1d(result[name])) for name in beside})
     _refuse_changed(kind, result)
     return kind, result
 
@@ -103,11 +83,7 @@ def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
                 f"{name} of a result of {kind.name} must be whole numbers",
                 cure,
             )
-        if (
-            name.startswith("pvalue")
-            and ((known < 0) | (known > 1 + 1e-9)).any()
-            and name != "pvalue_stderr"
-        ):
+        if name.startswith("pvalue") and ((known < 0) | (known > 1 + 1e-9)).any() and name != "pvalue_stderr":
             raise Refusal(
                 name,
                 Verbatim(f"{known.max():g}"),
@@ -116,33 +92,18 @@ def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:
             )
 
 
-def ask(
-    kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], name: str
-) -> T:
+def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], name: str) -> T:
     """Call a function of a kind on a prepared result; an error names what a selection removed."""
     try:
         return what(result)
     except (KeyError, IndexError, ValueError) as error:
         needs = f"{name} of a result of {kind.name} needs"
-        missing = [
-            each
-            for each in kind.variables
-            if each not in result and repr(each) in str(error)
-        ]
+        missing = [each for each in kind.variables if each not in result and repr(each) in str(error)]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
-            raise Refusal(
-                "result", UNSAID, f"{needs} the variable {missing[0]!r}", cure
-            ) from error
-        used = [
-            dim
-            for each, var in kind.variables.items()
-            if each in result
-            for dim in var.core
-        ]
-        n_labels = dict.fromkeys(used, 1) | {
-            dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()
-        }
+            raise Refusal("result", UNSAID, f"{needs} the variable {missing[0]!r}", cure) from error
+        used = [dim for each, var in kind.variables.items() if each in result for dim in var.core]
+        n_labels = dict.fromkeys(used, 1) | {dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()}
         for dim, n in n_labels.items():
             lacks_some = dim in used and result.sizes.get(dim, 0) < n
             # xarray says so of labels that a dim does not have.
@@ -237,10 +198,7 @@ def summary(result: xr.Dataset | xr.DataTree) -> str:
 def lines_of(said: Iterable[Statement]) -> list[str]:
     """Return statements as the lines of a summary: answers, then details as far as there is room, then cautions."""
     every = list(said)
-    by_role = {
-        role: [each for each in every if each.role == role]
-        for role in ("answer", "detail", "caution")
-    }
+    by_role = {role: [each for each in every if each.role == role] for role in ("answer", "detail", "caution")}
     room = MOST_LINES - len(by_role["answer"]) - len(by_role["caution"])
     by_role["detail"] = by_role["detail"][: max(room, 0)]
     return [each.text for each in [*chain.from_iterable(by_role.values())][:MOST_LINES]]
@@ -261,8 +219,7 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
         raise Refusal(
             "",
             UNSAID,
-            f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of "
-            "xcurves",
+            f"this DataTree is no analysis: none of its groups ({', '.join(nodes)}) is a result of xcurves",
             Cure("Make one: ", call("curves.curves.analyze")),
         )
     return {name: nodes[name] for name in sorted(places, key=places.__getitem__)}
@@ -296,9 +253,7 @@ def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
     for part in parts_of(tree).values():
         kind, result = prepare(part)
         answer = ask(kind, result, kind.answer, "summary")
-        yield "\n".join(
-            [kind.question, " ".join([*_final(part), answer]), *_left(part)]
-        )
+        yield "\n".join([kind.question, " ".join([*_final(part), answer]), *_left(part)])
     missing = missing_parts(tree.attrs)
     if missing:
         lines = ["Not in this analysis:", *missing[:_MOST_MISSING]]
@@ -312,9 +267,7 @@ def _paragraphs(tree: xr.DataTree) -> Iterator[str]:
 
 def say_final(part: xr.Dataset) -> str:
     """Return at which training level the scores of a distribution are."""
-    return (
-        f"Scores at the last training level that all runs have: {part.attrs['final']}."
-    )
+    return f"Scores at the last training level that all runs have: {part.attrs['final']}."
 
 
 def missing_parts(attrs: Mapping[Any, Any]) -> list[str]:
@@ -363,11 +316,7 @@ def no_method(dataset: xr.Dataset, name: str) -> str:
 
 def no_tree_method(tree: xr.DataTree, name: str) -> str:
     """Return the message for a method that a DataTree does not have."""
-    names_of_results = [
-        child
-        for child, node in tree.children.items()
-        if find_kind(node.to_dataset()) is not None
-    ]
+    names_of_results = [child for child, node in tree.children.items() if find_kind(node.to_dataset()) is not None]
     example = next(iter(names_of_results), "/")
     return (
         f"a DataTree has no .curves.{name}. It has .curves.table(), .curves.summary(), .curves.plot() and "
@@ -378,7 +327,5 @@ def no_tree_method(tree: xr.DataTree, name: str) -> str:
 def views_of(kind: ResultKind) -> dict[str, View]:
     """Return the views of a kind; refuse one that has none."""
     if not kind.views:
-        raise AttributeError(
-            f"a result of {kind.name} has no picture; its table has all numbers: .curves.table()"
-        )
+        raise AttributeError(f"a result of {kind.name} has no picture; its table has all numbers: .curves.table()")
     return dict(kind.views)

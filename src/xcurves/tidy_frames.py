@@ -73,9 +73,7 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
             "Give curves or a result",
         )
     if isinstance(data, xr.DataArray):
-        return _curves_frame(
-            data.to_dataset(name=data.name or "score").assign_attrs(data.attrs)
-        )
+        return _curves_frame(data.to_dataset(name=data.name or "score").assign_attrs(data.attrs))
     if find_kind(data) is None and set(DIMS) & set(data.dims):
         return _curves_frame(data)
     kind, result = prepare(data)
@@ -89,16 +87,10 @@ def no_frame_method(frame: Any, name: str) -> str:
     """Return the message for a method that frames do not have: the call that makes curves of these columns."""
     named = {dim: dim for dim in DIMS} | usual_columns(frame.columns, DIMS)
     value = next(
-        (
-            str(column)
-            for column in reversed(list(frame.columns))
-            if column not in named.values()
-        ),
+        (str(column) for column in reversed(list(frame.columns)) if column not in named.values()),
         "score",
     )
-    renamed = "".join(
-        f", {dim}={column!r}" for dim, column in named.items() if column != dim
-    )
+    renamed = "".join(f", {dim}={column!r}" for dim, column in named.items() if column != dim)
     return (
         f"a DataFrame has no .curves.{name}; curves have. "
         f"Make them: frame.curves.to_dataarray({value!r}{renamed}).curves.{name}()"
@@ -115,9 +107,7 @@ def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
         labels = data[dim].to_numpy().tolist()
         if pd.isna(labels).any() or len(set(labels)) < len(labels):
             cure = f"Number them: assign_coords({dim}=range({len(labels)}))"
-            raise Refusal(
-                "data", labels[:5], f"{dim} labels must be there and differ", cure
-            )
+            raise Refusal("data", labels[:5], f"{dim} labels must be there and differ", cure)
         _check_text(dim, labels)
     data = without_color_index(native_labels(data))
     frame = _described_frame(data, dims, data.attrs)
@@ -125,9 +115,7 @@ def _curves_frame(data: xr.Dataset) -> pd.DataFrame:
         labelled = [*dims[:-1], "training"]
         dims = dims[:-1]
         rows = frame.dropna(subset="training").drop(columns=EVALUATION)
-        frame = rows[
-            [*labelled, *rows.columns.difference(labelled, sort=False)]
-        ].reset_index(drop=True)
+        frame = rows[[*labelled, *rows.columns.difference(labelled, sort=False)]].reset_index(drop=True)
     for dim in dims:
         values = pd.Index(data[dim].to_numpy())
         if not values.is_monotonic_increasing:
@@ -152,9 +140,7 @@ def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Datase
     """Make a variable for each label of the dims that have no rows."""
     columns = {}
     result = without_color_index(result).reset_coords()
-    words = {
-        dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims
-    }
+    words = {dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims}
     for name in result.data_vars:
         # a Variable: a DataArray of each column would look for its coords
         variable = result.variables[name]
@@ -166,31 +152,15 @@ def _columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Datase
             chosen = dict(zip(others, place, strict=True))
             label = "_".join([str(name), *(words[dim][i] for dim, i in chosen.items())])
             columns[label] = variable.isel(chosen)
-    return xr.Dataset(
-        columns, {dim: result[dim] for dim in dims if dim in result.coords}
-    )
+    return xr.Dataset(columns, {dim: result[dim] for dim in dims if dim in result.coords})
 
 
-def _described_frame(
-    data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]
-) -> pd.DataFrame:
+def _described_frame(data: xr.Dataset, dims: Sequence[Hashable], attrs: Mapping[Hashable, Any]) -> pd.DataFrame:
     if dims:
         frame = data.to_dataframe([str(dim) for dim in dims]).reset_index()
     else:
-        frame = pd.DataFrame(
-            {
-                name: [variable.to_numpy().item()]
-                for name, variable in data.variables.items()
-            }
-        )
-    told = {
-        name: data.variables[name].attrs for name in frame if name in data.variables
-    }
-    described = {
-        key: {name: of[key] for name, of in told.items() if key in of}
-        for key in _DESCRIBED
-    }
-    frame.attrs = {
-        name: value for name, value in attrs.items() if name not in _DESCRIBED
-    } | described
+        frame = pd.DataFrame({name: [variable.to_numpy().item()] for name, variable in data.variables.items()})
+    told = {name: data.variables[name].attrs for name in frame if name in data.variables}
+    described = {key: {name: of[key] for name, of in told.items() if key in of} for key in _DESCRIBED}
+    frame.attrs = {name: value for name, value in attrs.items() if name not in _DESCRIBED} | described
     return frame

@@ -60,11 +60,7 @@ def open_dataset(name: str) -> xr.Dataset:
     (3, 10, 8)
     """
     folder = files("xcurves") / "data"
-    known = sorted(
-        file.name.removesuffix(".nc")
-        for file in folder.iterdir()
-        if file.name.endswith(".nc")
-    )
+    known = sorted(file.name.removesuffix(".nc") for file in folder.iterdir() if file.name.endswith(".nc"))
     if name not in known:
         raise Refusal(
             "name",

@@ -20,17 +20,13 @@ def curves():
 
 @pytest.fixture
 def tasks(curves):
-    other = (
-        curves + make_curves(np.random.default_rng(1).normal(size=(3, 6, 5)))
-    ).where(curves.training < 300)
+    other = (curves + make_curves(np.random.default_rng(1).normal(size=(3, 6, 5)))).where(curves.training < 300)
     return xr.concat([curves, other], "task").assign_coords(task=["x", "y"])
 
 
 def test_means_over_training_are_welchs_t_of_the_runs_means(curves):
     result = xcurves.contrast(curves, {"a0": 1, "a2": -1}, rng=0)
-    first, second = (
-        curves.sel(algorithm=a).mean("training").dropna("run") for a in ("a0", "a2")
-    )
+    first, second = (curves.sel(algorithm=a).mean("training").dropna("run") for a in ("a0", "a2"))
     welch = stats.ttest_ind(first, second, equal_var=False)
     np.testing.assert_allclose(result.statistic, welch.statistic)
     np.testing.assert_allclose(result.estimate, first.mean() - second.mean())
@@ -96,9 +92,7 @@ def test_order_and_offset_leave_p(curves):
 
 def test_paired_contrast_is_a_one_sample_t(curves):
     some = curves.isel(run=slice(5))
-    result = xcurves.contrast(
-        some, {"a0": 1, "a1": -0.5, "a2": -0.5}, paired=True, rng=0
-    )
+    result = xcurves.contrast(some, {"a0": 1, "a1": -0.5, "a2": -0.5}, paired=True, rng=0)
     u = some.mean("training")
     expected = stats.ttest_1samp(u[0] - (u[1] + u[2]) / 2, 0)
     np.testing.assert_allclose(result.statistic, expected.statistic)
@@ -107,16 +101,12 @@ def test_paired_contrast_is_a_one_sample_t(curves):
 
 def test_each_task_has_its_own_grid(tasks):
     together = xcurves.contrast(tasks, {"a0": 1, "a1": -1}, rng=0)
-    alone = xcurves.contrast(
-        tasks.sel(task="y", training=[0, 100, 200]), {"a0": 1, "a1": -1}, rng=0
-    )
+    alone = xcurves.contrast(tasks.sel(task="y", training=[0, 100, 200]), {"a0": 1, "a1": -1}, rng=0)
     np.testing.assert_allclose(together.estimate.sel(task="y"), alone.estimate)
     assert together.pvalue.sel(task="y") == alone.pvalue
 
 
-@pytest.mark.parametrize(
-    "chunks", [{"task": 1}, {"training": 2}, {"task": 1, "run": 2, "training": 3}]
-)
+@pytest.mark.parametrize("chunks", [{"task": 1}, {"training": 2}, {"task": 1, "run": 2, "training": 3}])
 def test_dask_backed_curves_stay_lazy(tasks, chunks):
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = xcurves.contrast(tasks.chunk(chunks), {"a0": 1, "a1": -1}, rng=0)
@@ -205,17 +195,13 @@ def test_a_contrasted_algorithm_needs_two_runs(curves):
 
 
 def test_weight_on_levels_that_a_task_does_not_have_is_refused(tasks):
-    with pytest.raises(
-        ValueError, match=r"^task 'y': training_weights gives.*that no run has"
-    ):
+    with pytest.raises(ValueError, match=r"^task 'y': training_weights gives.*that no run has"):
         xcurves.contrast(tasks, {"a0": 1, "a1": -1}, training_weights=[0, 0, 0, 0, 1])
 
 
 def test_too_few_runs_for_any_small_p_are_warned_of():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
-    with pytest.warns(
-        UserWarning, match="^20 reassignments allow no.*the interval is unbounded$"
-    ):
+    with pytest.warns(UserWarning, match="^20 reassignments allow no.*the interval is unbounded$"):
         result = xcurves.contrast(curves, {"a0": 1, "a1": -1})
     assert result.estimate_ci.values.tolist() == [-np.inf, np.inf]
     # 1 of 20 is .05
@@ -223,9 +209,7 @@ def test_too_few_runs_for_any_small_p_are_warned_of():
 
 
 def test_weights_of_another_kind_are_refused(curves):
-    with pytest.raises(
-        TypeError, match=r"^weights must map algorithms to weights; got str"
-    ):
+    with pytest.raises(TypeError, match=r"^weights must map algorithms to weights; got str"):
         xcurves.contrast(curves, "a0 - a1")
 
 
@@ -237,9 +221,7 @@ def test_weights_are_numbers(curves, weights):
 
 def test_a_difference_of_zero_has_an_interval_around_it():
     values = np.array([[0, 1, 2, 3, 10], [3, 2, 1, 0, 10.0]])[..., np.newaxis]
-    result = xcurves.contrast(
-        make_curves(values), {"a0": 1, "a1": -1}, paired=True, confidence_level=0.8
-    )
+    result = xcurves.contrast(make_curves(values), {"a0": 1, "a1": -1}, paired=True, confidence_level=0.8)
     np.testing.assert_allclose(result.estimate_ci, [-1.5, 1.5], rtol=1e-6)
     pairs = xcurves.pairwise(make_curves(values), paired=True, confidence_level=0.8)
     np.testing.assert_allclose(pairs.difference_ci, [[-1.5, 1.5]], rtol=1e-6)
@@ -262,49 +244,28 @@ def test_weights_of_both_signs_are_used_as_they_are(curves):
     test = xcurves.contrast(curves, {"a0": 1, "a2": -1}, training_weights=slope, rng=0)
     np.testing.assert_allclose(test.training_weights, slope)
     by_hand = (curves.mean("run") * slope).sum("training")
-    np.testing.assert_allclose(
-        test.estimate, by_hand.sel(algorithm="a0") - by_hand.sel(algorithm="a2")
-    )
+    np.testing.assert_allclose(test.estimate, by_hand.sel(algorithm="a0") - by_hand.sel(algorithm="a2"))
 
 
-@pytest.mark.parametrize(
-    "training_weights", [None, [0, 0, 1, 1], [1, 3, 0, 2], [-1, 0, 0, 1]]
-)
+@pytest.mark.parametrize("training_weights", [None, [0, 0, 1, 1], [1, 3, 0, 2], [-1, 0, 0, 1]])
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
-def test_p_is_the_share_of_all_relabellings_counted_in_plain_loops(
-    training_weights, alternative
-):
+def test_p_is_the_share_of_all_relabellings_counted_in_plain_loops(training_weights, alternative):
     """Three algorithms of unequal numbers of runs with a weight, a fourth without."""
     sizes, weights = [3, 2, 3], [1, -0.25, -0.75]
-    curves = absent(
-        make_curves(np.random.default_rng(3).normal(size=(4, 4, 4))), [*sizes, 4]
-    )
+    curves = absent(make_curves(np.random.default_rng(3).normal(size=(4, 4, 4))), [*sizes, 4])
     named = dict(zip(["a0", "a1", "a2"], weights, strict=True))
-    test = xcurves.contrast(
-        curves, named, training_weights=training_weights, alternative=alternative
-    )
+    test = xcurves.contrast(curves, named, training_weights=training_weights, alternative=alternative)
     b = np.array([1.0] * 4 if training_weights is None else training_weights)
     b = b / b.sum() if (b >= 0).all() else b
     u = [float(curves[i, j].to_numpy() @ b) for i in range(3) for j in range(sizes[i])]
 
     def t_of(owners):
-        groups = [
-            [value for value, owner in zip(u, owners, strict=True) if owner == i]
-            for i in range(3)
-        ]
+        groups = [[value for value, owner in zip(u, owners, strict=True) if owner == i] for i in range(3)]
         means = [sum(group) / len(group) for group in groups]
-        squares = [
-            sum((value - mean) ** 2 for value in group)
-            for group, mean in zip(groups, means, strict=True)
-        ]
-        variances = [
-            s / (len(g) - 1) / len(g) for s, g in zip(squares, groups, strict=True)
-        ]
+        squares = [sum((value - mean) ** 2 for value in group) for group, mean in zip(groups, means, strict=True)]
+        variances = [s / (len(g) - 1) / len(g) for s, g in zip(squares, groups, strict=True)]
         variance = sum(a * a * v for a, v in zip(weights, variances, strict=True))
-        return (
-            sum(a * mean for a, mean in zip(weights, means, strict=True))
-            / variance**0.5
-        )
+        return sum(a * mean for a, mean in zip(weights, means, strict=True)) / variance**0.5
 
     owners = [i for i in range(3) for _ in range(sizes[i])]
     null, observed = (
@@ -323,9 +284,7 @@ def test_p_is_the_share_of_all_relabellings_counted_in_plain_loops(
 
 def test_alternatives_turn_with_the_weights_which_may_be_a_series(curves):
     def p(a, b, alternative):
-        return xcurves.contrast(
-            curves, pd.Series({"a0": a, "a2": b}), alternative=alternative
-        ).pvalue.item()
+        return xcurves.contrast(curves, pd.Series({"a0": a, "a2": b}), alternative=alternative).pvalue.item()
 
     assert p(1, -1, "greater") == p(-1, 1, "less")
     assert p(1, -1, "two-sided") == p(-1, 1, "two-sided")

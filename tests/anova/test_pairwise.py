@@ -38,13 +38,8 @@ def test_the_intervals_of_a_task_do_not_depend_on_the_others():
     values = np.random.default_rng(5).normal(size=(12, 4, 5, 8)).cumsum(axis=-1)
     tasks = make_curves(values, task=list("abcdefghijkl"))
     together = quiet(tasks, n_resamples=500)
-    parts = [
-        quiet(tasks.isel(task=slice(start, start + 3)), n_resamples=500)
-        for start in range(0, 12, 3)
-    ]
-    xr.testing.assert_equal(
-        xr.concat(parts, "task").difference_ci, together.difference_ci
-    )
+    parts = [quiet(tasks.isel(task=slice(start, start + 3)), n_resamples=500) for start in range(0, 12, 3)]
+    xr.testing.assert_equal(xr.concat(parts, "task").difference_ci, together.difference_ci)
 
 
 def test_intervals_for_all_pairs_together_have_the_level_of_each_divided_by_their_number(
@@ -60,10 +55,7 @@ def test_intervals_for_all_pairs_together_have_the_level_of_each_divided_by_thei
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_those_over_whom_none_is_shown_better_may_be_best(higher_is_better):
-    scores = (
-        np.random.default_rng(3).normal(size=(4, 8, 3))
-        + np.array([0, 2, 0.1, 2.1])[:, None, None]
-    )
+    scores = np.random.default_rng(3).normal(size=(4, 8, 3)) + np.array([0, 2, 0.1, 2.1])[:, None, None]
     curves = make_curves(scores).isel(algorithm=[2, 0, 3, 1])
     result = xcurves.pairwise(curves, higher_is_better=higher_is_better, rng=0)
     expected = dict.fromkeys(curves.algorithm.values.tolist(), 1.0)
@@ -98,9 +90,7 @@ def test_a_pair_is_its_own_two_algorithm_test(curves, paired):
         strict=True,
     ):
         pair = curves.sel(algorithm=[a, b])
-        alone = xcurves.randomized_anova(
-            pair, paired=paired, confidence_level=0.5, rng=0
-        ).sel(error_term="split_plot")
+        alone = xcurves.randomized_anova(pair, paired=paired, confidence_level=0.5, rng=0).sel(error_term="split_plot")
         here = result.sel(pair=label)
         np.testing.assert_array_equal(
             here.pvalue.sel(effect="interaction"),
@@ -108,9 +98,7 @@ def test_a_pair_is_its_own_two_algorithm_test(curves, paired):
         )
         np.testing.assert_allclose(here.f, alone.f, rtol=1e-9)
         assert here.n_assignments == alone.n_assignments
-        planned = xcurves.contrast(
-            pair, {a: 1, b: -1}, paired=paired, confidence_level=0.5, rng=0
-        )
+        planned = xcurves.contrast(pair, {a: 1, b: -1}, paired=paired, confidence_level=0.5, rng=0)
         np.testing.assert_allclose(here.pvalue.sel(effect="algorithm"), planned.pvalue)
         np.testing.assert_allclose(here.difference, planned.estimate)
         np.testing.assert_allclose(here.difference_ci, planned.estimate_ci)
@@ -119,12 +107,8 @@ def test_a_pair_is_its_own_two_algorithm_test(curves, paired):
 def test_difference_is_the_first_minus_the_second(curves):
     result = quiet(curves)
     means = curves.mean(["run", "training"])
-    for a, b, difference in zip(
-        result.algorithm_a, result.algorithm_b, result.difference, strict=True
-    ):
-        np.testing.assert_allclose(
-            difference, means.sel(algorithm=a) - means.sel(algorithm=b)
-        )
+    for a, b, difference in zip(result.algorithm_a, result.algorithm_b, result.difference, strict=True):
+        np.testing.assert_allclose(difference, means.sel(algorithm=a) - means.sel(algorithm=b))
 
 
 def test_adjustment_is_for_each_effect_by_itself(curves):
@@ -133,9 +117,7 @@ def test_adjustment_is_for_each_effect_by_itself(curves):
     result = quiet(curves)
     for effect in result.effect:
         here = result.sel(effect=effect)
-        np.testing.assert_allclose(
-            here.pvalue_adjusted, multipletests(here.pvalue, method="holm")[1]
-        )
+        np.testing.assert_allclose(here.pvalue_adjusted, multipletests(here.pvalue, method="holm")[1])
     other = quiet(curves, correction="bonferroni")
     np.testing.assert_allclose(other.pvalue_adjusted, np.minimum(3 * other.pvalue, 1))
     assert other.attrs["correction"] == "bonferroni"
@@ -145,31 +127,21 @@ def test_order_of_algorithms_names_the_pairs_and_leaves_p(curves):
     turned, result = quiet(curves.isel(algorithm=[2, 0, 1])), quiet(curves)
     assert turned.pair.values.tolist() == ["a2 - a0", "a2 - a1", "a0 - a1"]
     np.testing.assert_array_equal(turned.pvalue.isel(pair=[2, 0, 1]), result.pvalue)
-    np.testing.assert_allclose(
-        turned.difference.isel(pair=[0, 1]), -result.difference.isel(pair=[1, 2])
-    )
+    np.testing.assert_allclose(turned.difference.isel(pair=[0, 1]), -result.difference.isel(pair=[1, 2]))
 
 
 def test_pairs_of_absent_algorithms_are_nan_and_do_not_count(tasks):
-    with pytest.warns(
-        UserWarning, match="^task 'y': a0 -.*missing .in 2 comparisons.$"
-    ):
+    with pytest.warns(UserWarning, match="^task 'y': a0 -.*missing .in 2 comparisons.$"):
         result = xcurves.pairwise(tasks, rng=0)
     here = result.sel(task="y")
     assert np.isnan(here.pvalue.sel(pair=["a0 - a1", "a1 - a2"])).all()
     assert here.n_resamples.values.tolist() == [0, 792, 0]
-    np.testing.assert_array_equal(
-        here.pvalue_adjusted.sel(pair="a0 - a2"), here.pvalue.sel(pair="a0 - a2")
-    )
-    xr.testing.assert_allclose(
-        result.sel(task="x", drop=True), quiet(tasks.sel(task="x", drop=True))
-    )
+    np.testing.assert_array_equal(here.pvalue_adjusted.sel(pair="a0 - a2"), here.pvalue.sel(pair="a0 - a2"))
+    xr.testing.assert_allclose(result.sel(task="x", drop=True), quiet(tasks.sel(task="x", drop=True)))
 
 
 def test_a_single_run_each_gives_a_difference_without_p_or_interval():
-    result = quiet(
-        absent(make_curves(np.random.default_rng(0).normal(size=(3, 4, 3))), [1, 1, 4])
-    )
+    result = quiet(absent(make_curves(np.random.default_rng(0).normal(size=(3, 4, 3))), [1, 1, 4]))
     lonely = result.sel(pair="a0 - a1")
     assert np.isnan(lonely.pvalue).all()
     assert lonely.difference_ci.values.tolist() == [-np.inf, np.inf]
@@ -185,13 +157,9 @@ def test_few_runs_are_warned_of():
 
 
 def test_few_reassignments_are_not_called_few_runs(curves):
-    with pytest.warns(
-        UserWarning, match="^a0 - a1: n_resamples.*adjusted p reaches 0.05"
-    ):
+    with pytest.warns(UserWarning, match="^a0 - a1: n_resamples.*adjusted p reaches 0.05"):
         result = xcurves.pairwise(curves, n_resamples=30, rng=0)
-    said = " ".join(
-        each.text for each in pair_statements(result) if each.role == "answer"
-    )
+    said = " ".join(each.text for each in pair_statements(result) if each.role == "answer")
     assert (
         "With 30 reassignments no adjusted p of these 3 pairs can be below 0.0968: make more: n_resamples=59 is enough."
         in said
@@ -206,12 +174,8 @@ def test_few_reassignments_are_not_called_few_runs(curves):
         ("bonferroni", [4, 4, 8, 8], ["a0 - a1"]),  # 6 / 35
     ],
 )
-def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more(
-    correction, sizes, few
-):
-    scores = 100.0 * np.arange(4)[:, None, None] + np.random.default_rng(0).normal(
-        size=(4, 8, 3)
-    )
+def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more(correction, sizes, few):
+    scores = 100.0 * np.arange(4)[:, None, None] + np.random.default_rng(0).normal(size=(4, 8, 3))
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         result = xcurves.pairwise(
@@ -222,24 +186,12 @@ def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more
         )
     p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
     assert p.pair.values[p > 0.05].tolist() == few
-    assert [
-        str(each.message).split(":")[0]
-        for each in given
-        if "no adjusted p" in str(each.message)
-    ] == few
-    said = " ".join(
-        each.text for each in pair_statements(result) if each.role == "answer"
-    )
+    assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
+    said = " ".join(each.text for each in pair_statements(result) if each.role == "answer")
     assert ("no adjusted p" in said) == bool(few)
     if few:
-        assert (
-            f"no adjusted p of 1 of 6 pairs can be below {p.sel(pair=few).item():.3g}: run more: "
-            in said
-        )
-        assert (
-            result["pvalue_adjusted_least"].sel(pair=few).item()
-            == p.sel(pair=few).item()
-        )
+        assert f"no adjusted p of 1 of 6 pairs can be below {p.sel(pair=few).item():.3g}: run more: " in said
+        assert result["pvalue_adjusted_least"].sel(pair=few).item() == p.sel(pair=few).item()
 
 
 def test_dask_backed_curves_stay_lazy(tasks):
@@ -257,9 +209,7 @@ def test_dask_backed_curves_stay_lazy(tasks):
 
 def test_the_means_of_algorithms_are_those_of_their_runs(curves):
     result = quiet(curves, n_resamples=300)
-    np.testing.assert_allclose(
-        result["score_mean"], [np.nanmean(each) for each in curves.values], rtol=1e-12
-    )
+    np.testing.assert_allclose(result["score_mean"], [np.nanmean(each) for each in curves.values], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -284,17 +234,11 @@ def test_a_reference_limits_the_pairs(curves):
     result, every = quiet(curves, reference="a1"), quiet(curves)
     assert result.pair.values.tolist() == ["a0 - a1", "a2 - a1"]
     assert result.algorithm_b.values.tolist() == ["a1", "a1"]
-    np.testing.assert_allclose(
-        result.pvalue, every.pvalue.sel(pair=["a0 - a1", "a1 - a2"])
-    )
-    np.testing.assert_allclose(
-        result.difference, every.difference.sel(pair=["a0 - a1", "a1 - a2"]) * [1, -1]
-    )
+    np.testing.assert_allclose(result.pvalue, every.pvalue.sel(pair=["a0 - a1", "a1 - a2"]))
+    np.testing.assert_allclose(result.difference, every.difference.sel(pair=["a0 - a1", "a1 - a2"]) * [1, -1])
     smallest = result.pvalue.min("pair")
     np.testing.assert_allclose(result.pvalue_adjusted.min("pair"), 2 * smallest)
-    with pytest.raises(
-        ValueError, match=r"^reference must be an.*'sac'\. They have 'a0'"
-    ):
+    with pytest.raises(ValueError, match=r"^reference must be an.*'sac'\. They have 'a0'"):
         xcurves.pairwise(curves, reference="sac")
 
 
@@ -308,10 +252,7 @@ def test_a_reference_limits_the_pairs(curves):
     st.integers(0, 10**6),
 )
 def test_p_and_interval_never_disagree(sizes, spread, alpha, rounded, seed):
-    scores = (
-        np.random.default_rng(seed).normal(size=(2, 7, 2))
-        * np.array([1, spread])[:, None, None]
-    )
+    scores = np.random.default_rng(seed).normal(size=(2, 7, 2)) * np.array([1, spread])[:, None, None]
     scores = np.round(2 * scores) if rounded else scores
     result = quiet(
         absent(make_curves(scores), sizes),
@@ -320,11 +261,7 @@ def test_p_and_interval_never_disagree(sizes, spread, alpha, rounded, seed):
     )
     p = result.pvalue.sel(effect="algorithm").item()
     low, high = result.difference_ci.values[0]
-    assert (
-        result.difference_ci_gap == 1
-        or p != p
-        or (p <= alpha + 1e-12) == (low > 0 or high < 0)
-    )
+    assert result.difference_ci_gap == 1 or p != p or (p <= alpha + 1e-12) == (low > 0 or high < 0)
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e160])
@@ -335,20 +272,12 @@ def test_scores_whose_squares_are_no_numbers_are_refused_before_any_test(scale):
 
 
 def test_a_label_with_half_of_a_surrogate_pair_stands_in_the_table():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 4, 3)) - np.array([[[5.0]], [[0.0]]])
-    )
-    table = (
-        curves.assign_coords(algorithm=["é\ud800", "b"])
-        .curves.pairwise()
-        .curves.table()
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)) - np.array([[[5.0]], [[0.0]]]))
+    table = curves.assign_coords(algorithm=["é\ud800", "b"]).curves.pairwise().curves.table()
     assert table.index.tolist() == ["b over é\ud800"]  # turned
 
 
 def test_a_third_algorithm_has_no_say_in_a_pair(curves):
     far = curves + 1000 * (curves.algorithm == "a2") * (1 + curves.training)
     pair = {"pair": "a0 - a1"}
-    np.testing.assert_array_equal(
-        quiet(far).pvalue.sel(pair), quiet(curves).pvalue.sel(pair)
-    )
+    np.testing.assert_array_equal(quiet(far).pvalue.sel(pair), quiet(curves).pvalue.sel(pair))

@@ -11,10 +11,7 @@ from xcurves.core.wording import p_text
 
 @pytest.fixture(scope="module")
 def curves():
-    values = (
-        np.random.default_rng(0).normal(size=(2, 3, 6, 5))
-        + np.arange(3)[:, np.newaxis, np.newaxis]
-    )
+    values = np.random.default_rng(0).normal(size=(2, 3, 6, 5)) + np.arange(3)[:, np.newaxis, np.newaxis]
     curves = make_curves(values, task=["x", "y"])
     curves.attrs["units"] = "points"
     return curves
@@ -30,14 +27,8 @@ def said(ax):
 
 def arrows(ax):
     """How many arrowheads stand at the left and at the right edge."""
-    heads = [
-        collection.get_offsets()[:, 0]
-        for collection in ax.collections
-        if hasattr(collection, "get_sizes")
-    ]
-    ends = np.concatenate(
-        [np.asarray(each, float) for each in heads if len(each)] or [np.array([])]
-    )
+    heads = [collection.get_offsets()[:, 0] for collection in ax.collections if hasattr(collection, "get_sizes")]
+    ends = np.concatenate([np.asarray(each, float) for each in heads if len(each)] or [np.array([])])
     return tuple(int((ends == edge).sum()) for edge in ax.get_xlim())
 
 
@@ -49,9 +40,7 @@ def test_an_anova_shows_welch_where_it_is_the_test_of_level(curves):
     assert rows(ax)[0] == "algorithm, welch"
     assert len(rows(ax)) == 5
     welch = result.sel(effect="algorithm", error_term="welch")
-    np.testing.assert_allclose(
-        ax.lines[1].get_xdata()[0], welch.f / welch.critical_value
-    )
+    np.testing.assert_allclose(ax.lines[1].get_xdata()[0], welch.f / welch.critical_value)
     assert said(ax)[0] == f"F = {welch.f.item():.3g}, p = {welch.pvalue.item():.3g}"
     two = unlike.isel(algorithm=[0, 1]).curves.randomized_anova(n_resamples=199, rng=0)
     assert len(rows(two.curves.plot())) == 4  # of equal numbers F speaks
@@ -69,9 +58,7 @@ def test_an_anova_shows_f_over_its_critical_value(curves):
     ratio = result.f / result.critical_value
     drawn = [line.get_xdata()[0] for line in ax.lines[1:]]
     expected = [
-        ratio.sel(effect=e, error_term=t)
-        for e in ("algorithm", "interaction")
-        for t in ("split_plot", "pooled")
+        ratio.sel(effect=e, error_term=t) for e in ("algorithm", "interaction") for t in ("split_plot", "pooled")
     ]
     np.testing.assert_allclose(drawn, expected)
     assert ax.lines[0].get_xdata() == [1, 1]
@@ -90,21 +77,14 @@ def test_a_kept_null_distribution_stands_on_each_row(curves):
         test = result.sel(task=task, effect="interaction", error_term="split_plot")
         heights, edges, _ = ax.patches[2].get_data()
         ratios = (test.null_distribution / test.critical_value).values
-        counts = np.array(
-            [((ratios >= a) & (ratios < b)).sum() for a, b in pairwise(edges)]
-        )
+        counts = np.array([((ratios >= a) & (ratios < b)).sum() for a, b in pairwise(edges)])
         counts[-1] += (ratios == edges[-1]).sum()
-        np.testing.assert_allclose(
-            2 - heights, 0.75 * counts / counts.max(), atol=1e-12
-        )
+        np.testing.assert_allclose(2 - heights, 0.75 * counts / counts.max(), atol=1e-12)
         assert counts.sum() >= 0.99 * len(ratios)
 
 
 def test_an_anova_that_cannot_reject_has_no_f_beyond_its_critical_value():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 2, 3))
-        + 9 * np.arange(2)[:, np.newaxis, np.newaxis]
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3)) + 9 * np.arange(2)[:, np.newaxis, np.newaxis])
     with pytest.warns(UserWarning, match="no p below"):
         result = curves.curves.randomized_anova()
     ax = result.curves.plot()
@@ -115,9 +95,7 @@ def test_an_anova_that_cannot_reject_has_no_f_beyond_its_critical_value():
 
 def test_an_f_that_is_undefined_is_not_drawn():
     with pytest.warns(UserWarning, match="F is 0 / 0"):
-        result = make_curves(np.ones((2, 5, 3))).curves.randomized_anova(
-            n_resamples=99, rng=0
-        )
+        result = make_curves(np.ones((2, 5, 3))).curves.randomized_anova(n_resamples=99, rng=0)
     ax = result.curves.plot()
     assert len(ax.lines) == 1
     assert said(ax) == ["no F, no p"] * 4
@@ -134,11 +112,7 @@ def test_a_forest_has_the_numbers_of_the_table_grouped_by_the_better_algorithm(c
         drawn[f"{group} {label}"] = place
     assert set(drawn) == set(table.index)
     points = {line.get_ydata()[0]: line for line in ax.lines[1:]}
-    segments = {
-        path[0][1]: path[:, 0].tolist()
-        for each in ax.collections
-        for path in each.get_segments()
-    }
+    segments = {path[0][1]: path[:, 0].tolist() for each in ax.collections for path in each.get_segments()}
     texts = said(ax)
     for label, place in drawn.items():
         row = table.loc[label]
@@ -156,9 +130,7 @@ def test_intervals_without_an_end_are_arrows_to_the_edge():
         pairs = curves.curves.pairwise()
     assert np.isinf(pairs.difference_ci).all()
     assert arrows(pairs.curves.plot("difference")) == (3, 3)
-    one = curves.curves.contrast(
-        {"a0": 1, "a1": -1}, alternative="greater", confidence_level=0.9
-    )
+    one = curves.curves.contrast({"a0": 1, "a1": -1}, alternative="greater", confidence_level=0.9)
     assert np.isinf(one.estimate_ci.values).tolist() == [False, True]
     assert arrows(one.curves.plot()) == (0, 1)
 
@@ -175,15 +147,11 @@ def test_tasks_of_a_contrast_are_rows(curves):
     ax = result.curves.plot()
     assert rows(ax) == ["x", "y"]
     np.testing.assert_array_equal(ax.lines[1].get_xdata(), result.estimate)
-    np.testing.assert_array_equal(
-        [[a[0], b[0]] for a, b in ax.collections[0].get_segments()], result.estimate_ci
-    )
+    np.testing.assert_array_equal([[a[0], b[0]] for a, b in ax.collections[0].get_segments()], result.estimate_ci)
     assert said(ax) == [f"p = {p:.3g}" for p in result.pvalue.values]
     alone = result.isel(task=0).curves.plot()
     assert rows(alone) == ["contrast"]
-    both = curves.expand_dims(metric=["m", "n"]).curves.contrast(
-        {"a0": 1, "a2": -1}, n_resamples=99, rng=0
-    )
+    both = curves.expand_dims(metric=["m", "n"]).curves.contrast({"a0": 1, "a2": -1}, n_resamples=99, rng=0)
     assert rows(both.curves.plot()) == [f"{m}, {t}" for m in "mn" for t in "xy"]
 
 

@@ -48,9 +48,7 @@ def test_a_subset_is_as_if_the_others_were_not_there():
 
 
 def test_pairs_of_one_level_in_several_tasks_are_those_of_each_task():
-    scores = make_curves(
-        np.random.default_rng(0).normal(size=(4, 3, 7, 1)), task=range(4)
-    )
+    scores = make_curves(np.random.default_rng(0).normal(size=(4, 3, 7, 1)), task=range(4))
     every = xcurves.pairwise(scores, rng=0)
     for task in range(4):
         alone = xcurves.pairwise(scores.isel(task=task), rng=0)
@@ -63,8 +61,5 @@ def test_the_graph_does_not_grow_with_the_shuffles_and_stays_small():
 
     like = make_curves(np.zeros((1000, 2, 3, 4)), task=range(1000))
     big = like.copy(data=da.zeros(like.shape, chunks=(10, 2, 3, 4)))
-    few, many = (
-        xcurves.randomized_anova(big, n_resamples=n, rng=0).__dask_graph__()
-        for n in (10, 10**6)
-    )
+    few, many = (xcurves.randomized_anova(big, n_resamples=n, rng=0).__dask_graph__() for n in (10, 10**6))
     assert len(few) == len(many) <= 100 * 60

@@ -14,11 +14,7 @@ from strategies import make_curves
 from test_kinds import CALLS, GIVEN, curves, made, worlds
 from xcurves import kinds
 
-FROM_CURVES = [
-    name
-    for name in CALLS
-    if kinds.kind(name).argument in ("curves", "errors", "scores")
-]
+FROM_CURVES = [name for name in CALLS if kinds.kind(name).argument in ("curves", "errors", "scores")]
 # have no unit
 RATES = ("pvalue", "pvalue_adjusted", "prob_greater", "r_squared", "fraction")
 
@@ -45,9 +41,7 @@ def same(found, expected, name, rtol=1e-9):
         a, b = found[variable], expected[variable]
         if "algorithm" in a.dims:
             a = a.sel(algorithm=b["algorithm"])
-        np.testing.assert_allclose(
-            a.transpose(*b.dims), b, rtol=rtol, atol=1e-12, err_msg=f"{name} {variable}"
-        )
+        np.testing.assert_allclose(a.transpose(*b.dims), b, rtol=rtol, atol=1e-12, err_msg=f"{name} {variable}")
 
 
 @pytest.mark.parametrize("name", FROM_CURVES)
@@ -65,9 +59,7 @@ def test_the_same_data_in_another_form_have_the_same_result(name, change):
     same(again(name, changes[change]), made(name), name)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in FROM_CURVES if kinds.kind(name).argument == "curves"]
-)
+@pytest.mark.parametrize("name", [name for name in FROM_CURVES if kinds.kind(name).argument == "curves"])
 @pytest.mark.parametrize("factor", [2.0**-40, 2.0**60, 4.0])
 @pytest.mark.slow
 def test_a_power_of_two_changes_no_p(name, factor):
@@ -92,23 +84,15 @@ def test_f_and_p_are_those_of_rational_arithmetic(sizes, k, seed, unit):
         return
     values = np.full(whole.shape, np.nan)
     for i, group in enumerate(groups):
-        values[i, : len(group)] = [
-            [float(Fraction(int(y)) * unit) for y in curve] for curve in group
-        ]
+        values[i, : len(group)] = [[float(Fraction(int(y)) * unit) for y in curve] for curve in group]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = xcurves.randomized_anova(make_curves(values))
     for effect, term in counts:
         p = found["pvalue"].sel(effect=effect, error_term=term).item()
         if np.isnan(p):
-            assert (
-                k == 1
-                or not oracles.anova_sums(groups)["error"]
-                or np.isnan(oracles.f_ratios(groups)[effect][term])
-            )
+            assert k == 1 or not oracles.anova_sums(groups)["error"] or np.isnan(oracles.f_ratios(groups)[effect][term])
             continue
         assert p == pytest.approx(counts[effect, term] / total, rel=1e-12)
         f = found["f"].sel(effect=effect, error_term=term).item()
-        assert f == pytest.approx(
-            oracles.f_ratios(groups)[effect][term], rel=1e-9, abs=1e-12
-        )
+        assert f == pytest.approx(oracles.f_ratios(groups)[effect][term], rel=1e-9, abs=1e-12)

@@ -28,9 +28,7 @@ def import_peer(peer):
 
 @pytest.fixture(params=[(2, 4, 8), (3, 4, 6), (4, 2, 25)], ids=str)
 def small(request):
-    return workloads.Workload(
-        "small", *request.param, n_resamples=199, n_random=199, n_tasks=2
-    )
+    return workloads.Workload("small", *request.param, n_resamples=199, n_random=199, n_tasks=2)
 
 
 @pytest.fixture
@@ -38,9 +36,7 @@ def anova(small):
     return workloads.call(small)
 
 
-@pytest.mark.parametrize(
-    ("peer", "error_term"), [*SCIPY_ERROR.items(), ("statsmodels", "pooled")]
-)
+@pytest.mark.parametrize(("peer", "error_term"), [*SCIPY_ERROR.items(), ("statsmodels", "pooled")])
 def test_peer_has_the_algorithm_f(peer, error_term, small, anova):
     statistic, _ = import_peer(peer)(small.scores, 1)
     expected = anova["f"].sel(effect="algorithm", error_term=error_term)
@@ -49,35 +45,25 @@ def test_peer_has_the_algorithm_f(peer, error_term, small, anova):
 
 @pytest.mark.parametrize(("peer", "error_term"), SCIPY_ERROR.items())
 def test_scipy_has_the_exact_pvalue(peer, error_term):
-    small = workloads.Workload(
-        "small", 2, 4, 8, n_resamples=None, n_random=70, n_tasks=2
-    )
+    small = workloads.Workload("small", 2, 4, 8, n_resamples=None, n_random=70, n_tasks=2)
     _, pvalue = PEERS[peer](small.scores, small.n_random)
-    expected = workloads.call(small)["pvalue"].sel(
-        effect="algorithm", error_term=error_term
-    )
+    expected = workloads.call(small)["pvalue"].sel(effect="algorithm", error_term=error_term)
     np.testing.assert_allclose(pvalue, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("peer", "error_term"), [*SCIPY_ERROR.items(), ("scikit-bio", "pooled")]
-)
+@pytest.mark.parametrize(("peer", "error_term"), [*SCIPY_ERROR.items(), ("scikit-bio", "pooled")])
 def test_random_pvalues_are_near_ours(peer, error_term):
     # At one level there is no interaction, and PERMANOVA tests the algorithm effect.
     n_levels = 1 if peer == "scikit-bio" else 8
     small = workloads.Workload("small", 2, 6, n_levels, n_resamples=400, n_random=400)
     _, pvalue = import_peer(peer)(small.scores, small.n_random)
-    ours = workloads.call(small)["pvalue"].sel(
-        effect="algorithm", error_term=error_term
-    )
+    ours = workloads.call(small)["pvalue"].sel(effect="algorithm", error_term=error_term)
     assert abs(pvalue.item() - ours.item()) < 0.15  # four standard errors
 
 
 def test_permanova_has_the_omnibus_f(small, anova):
     statistic, _ = import_peer("scikit-bio")(small.scores, 9)
     ss, df = anova["ss"], anova["df"]
-    between = ss.sel(source=["algorithm", "interaction"]).sum("source") / (
-        small.n_algorithms - 1
-    )
+    between = ss.sel(source=["algorithm", "interaction"]).sum("source") / (small.n_algorithms - 1)
     within = ss.sel(source="error") / (df.sel(source="error") / small.n_levels)
     np.testing.assert_allclose(statistic, between / within, rtol=1e-9)

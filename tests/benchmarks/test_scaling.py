@@ -15,6 +15,4 @@ def test_one_start_finds_what_a_grid_of_starts_finds():
     assert len(scaling.STARTS) == 4_500
     assert fit.objective.item() <= objective * (1 + 1e-9)
     np.testing.assert_allclose(fit.objective.item(), objective, rtol=1e-3)
-    np.testing.assert_allclose(
-        fit.estimate.sel(param=["alpha", "beta"])[0], found[3:], rtol=0.02
-    )
+    np.testing.assert_allclose(fit.estimate.sel(param=["alpha", "beta"])[0], found[3:], rtol=0.02)

@@ -15,12 +15,7 @@ N = 4
 def test_of_all_labellings_adastop_rejects_more_than_its_level_and_sequential_does_not():
     adastop = pytest.importorskip("adastop")
     z = np.random.default_rng(0).normal(size=2 * N)
-    labelled = np.array(
-        [
-            [z[list(first)], np.delete(z, first)]
-            for first in combinations(range(2 * N), N)
-        ]
-    )
+    labelled = np.array([[z[list(first)], np.delete(z, first)] for first in combinations(range(2 * N), N)])
     theirs = 0
     for pair in labelled:
         test = adastop.MultipleAgentsComparator(n=N, K=1, B=10_000, alpha=ALPHA, seed=0)

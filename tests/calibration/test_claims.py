@@ -11,19 +11,13 @@ from calibration.suite import SIMULATIONS
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    "simulation", SIMULATIONS, ids=lambda each: f"{each.family}: {each.setting}"
-)
+@pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda each: f"{each.family}: {each.setting}")
 def test_claims_hold(simulation):
     if not simulation.possible:
         pytest.skip("no published curves beside the repository")
     measured = simulation.measure(simulation.short)
     found = {row: count_of(measured, row) for row in simulation.claims}
-    wrong = {
-        row: found[row]
-        for row, claim in simulation.claims.items()
-        if not claim.allows(*found[row])
-    }
+    wrong = {row: found[row] for row, claim in simulation.claims.items() if not claim.allows(*found[row])}
     assert not wrong, f"rejections of data sets, claimed {simulation.claims}: {wrong}"
 
 
@@ -36,32 +30,24 @@ def test_a_wrong_level_would_be_seen():
 
 def test_many_data_sets_in_one_call_of_a_kernel_give_the_numbers_of_each():
     data = across.benchmarks(3, n_tasks=10, shift=-0.5, rng=np.random.default_rng(0))
-    found = xcurves.across_tasks(
-        data, margin=0.5, n_resamples=across.ENOUGH, rng=7
-    ).isel(pair=0)
+    found = xcurves.across_tasks(data, margin=0.5, n_resamples=across.ENOUGH, rng=7).isel(pair=0)
     sd, share = across.spreads_and_shares(data)
     for ends, name in ((sd, "task_sd_ci"), (share, "share_better_ci")):
         np.testing.assert_allclose(ends, found[name], rtol=1e-12)
     random = found.difference_ci.sel(task_effect="random")
     np.testing.assert_allclose(across.mean_differences(data, 7), random, rtol=1e-12)
     for claim, p in across.at_the_margin(data, margin=0.5, rng=7).items():
-        assert (
-            p.to_numpy() == found.margin_pvalue.sel(task_effect=claim).to_numpy()
-        ).all()
+        assert (p.to_numpy() == found.margin_pvalue.sel(task_effect=claim).to_numpy()).all()
 
 
 def test_chances_that_kernels_find_without_intervals_are_those_of_the_result():
     data = chances.studies(5, differences=None, rng=np.random.default_rng(3))
     said, shown = chances.said_and_shown(data, 7)
-    found = xcurves.sequential(
-        data, n_looks=chances.N_LOOKS, n_resamples=chances.RESAMPLES, rng=7
-    ).isel(pair=0)
+    found = xcurves.sequential(data, n_looks=chances.N_LOOKS, n_resamples=chances.RESAMPLES, rng=7).isel(pair=0)
     np.testing.assert_array_equal(said, found.chance[:, :-1])
     np.testing.assert_array_equal(shown, found.rejected[:, -1] == 1)
 
 
 def test_claims_are_made_once():
-    names = [
-        (each.family, each.setting, row) for each in SIMULATIONS for row in each.claims
-    ]
+    names = [(each.family, each.setting, row) for each in SIMULATIONS for row in each.claims]
     assert len(set(names)) == len(names)

@@ -50,13 +50,8 @@ def test_four_sampled_points_leave_error_and_reliance_stable_and_the_asymptote_n
     points = alpha + eta * n**gamma + sd * rng.normal(size=(100, 1, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some exponents are at the edge
-        result = learning.FIT(
-            make_errors(points, n, draw=np.arange(100)), sigma_hat_sq=12.65
-        )
-    spread = {
-        name: result[name].std().item()
-        for name in ("error_at_n", "data_reliance", "alpha", "gamma")
-    }
+        result = learning.FIT(make_errors(points, n, draw=np.arange(100)), sigma_hat_sq=12.65)
+    spread = {name: result[name].std().item() for name in ("error_at_n", "data_reliance", "alpha", "gamma")}
     assert spread["error_at_n"] < 0.5
     assert spread["data_reliance"] < 2.5
     assert spread["alpha"] > 2 * spread["data_reliance"]

@@ -21,9 +21,7 @@ TYPE = re.compile(r"Type[^:]*: python -m xcurves (.*)$")
 
 def log(**labels):
     """Return a row for each combination of labels, with a random score `y`."""
-    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(
-        index=False
-    )
+    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(index=False)
     return frame.assign(y=np.random.default_rng(0).normal(size=len(frame)))
 
 
@@ -105,28 +103,19 @@ def _label(pair):
 
 
 def test_scores_without_training_are_compared_as_they_are(capsys):
-    frame = log(dataset=list("abcdefgh"), model=["rf", "svm"], fold=range(5)).rename(
-        columns={"y": "f1"}
-    )
+    frame = log(dataset=list("abcdefgh"), model=["rf", "svm"], fold=range(5)).rename(columns={"y": "f1"})
     frame.to_csv("cv.csv", index=False)
     assert main(["cv.csv", *QUICK]) == 0
     out = capsys.readouterr().out
-    assert (
-        "read as algorithm = model, run = fold, task = dataset, no training, score = f1"
-        in out
-    )
+    assert "read as algorithm = model, run = fold, task = dataset, no training, score = f1" in out
     assert "budget" not in out
     assert "over training" not in out
     means = frame.groupby(["dataset", "model"])["f1"].mean().unstack()
-    assert answer("cv")["difference"].item() == pytest.approx(
-        (means["rf"] - means["svm"]).mean()
-    )
+    assert answer("cv")["difference"].item() == pytest.approx((means["rf"] - means["svm"]).mean())
 
 
 def test_numbers_of_one_task_are_no_means_over_training(capsys):
-    frame = log(method=["ours", "theirs"], repeat=range(6)).rename(
-        columns={"y": "accuracy"}
-    )
+    frame = log(method=["ours", "theirs"], repeat=range(6)).rename(columns={"y": "accuracy"})
     frame.to_csv("mine.csv", index=False)
     assert main(["mine.csv"]) == 0
     out = capsys.readouterr().out
@@ -136,20 +125,17 @@ def test_numbers_of_one_task_are_no_means_over_training(capsys):
 
 def test_one_run_for_each_task_is_enough_over_tasks(capsys):
     frame = log(instance=range(12), solver=["new", "old"])
-    frame.assign(runtime=np.exp(frame["y"]) + 3 * (frame["solver"] == "old")).drop(
-        columns="y"
-    ).to_csv("s.csv", index=False)
-    assert main(["s.csv"]) == 0
-    assert (
-        "new has the lower mean runtime, 1.02 over 12 instances"
-        in capsys.readouterr().out
+    frame.assign(runtime=np.exp(frame["y"]) + 3 * (frame["solver"] == "old")).drop(columns="y").to_csv(
+        "s.csv", index=False
     )
+    assert main(["s.csv"]) == 0
+    assert "new has the lower mean runtime, 1.02 over 12 instances" in capsys.readouterr().out
 
 
 def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(capsys):
-    frame = log(
-        model=["m", "n"], optimizer=["adam", "sgd"], seed=range(3), step=[1, 2]
-    ).assign(u=1.0, v=lambda f: f["y"])
+    frame = log(model=["m", "n"], optimizer=["adam", "sgd"], seed=range(3), step=[1, 2]).assign(
+        u=1.0, v=lambda f: f["y"]
+    )
     frame = frame.rename(columns={"y": "w"}).assign(u=frame["y"] ** 2)
     frame.to_csv("my log.csv", index=False)
     assert main(["my log.csv", *QUICK]) == 2
@@ -221,16 +207,13 @@ def test_the_name_says_which_scores_are_the_good_ones(capsys, name, options, low
     assert main(["mine.csv", *options]) == 0
     out = capsys.readouterr().out
     assert ("lower is better, as the name" in out) == (lower and not options)
-    assert (
-        f"x has the lower mean {name}" if lower else f"y has the higher mean {name}"
-    ) in out
+    assert (f"x has the lower mean {name}" if lower else f"y has the higher mean {name}") in out
     assert answer("mine").attrs["higher_is_better"] == (not lower)
 
 
 def scales(runs):
     return runs.assign(
-        episodic_return=runs["episodic_return"]
-        * runs["env"].map({"ant": 1, "hopper": 9, "pong": 50, "cart": 500})
+        episodic_return=runs["episodic_return"] * runs["env"].map({"ant": 1, "hopper": 9, "pong": 50, "cart": 500})
     )
 
 
@@ -238,10 +221,7 @@ def test_scores_of_each_task_are_scaled_by_its_extremes(runs, capsys):
     frame = scales(runs)
     frame.to_csv("mine.csv", index=False)
     assert main(["mine.csv", "--normalize", *QUICK]) == 0
-    assert (
-        "scores scaled in each task: its worst is 0, its best 1"
-        in capsys.readouterr().out
-    )
+    assert "scores scaled in each task: its worst is 0, its best 1" in capsys.readouterr().out
     of_task = frame.groupby("env")["episodic_return"]
     scaled = (frame["episodic_return"] - of_task.transform("min")) / (
         of_task.transform("max") - of_task.transform("min")
@@ -275,22 +255,13 @@ def test_references_scale_scores(runs, capsys, ends):
     table.to_csv("reference.csv", index=False)
     assert main(["mine.csv", "--normalize", "reference.csv", *QUICK]) == 0
     low, high = (runs["env"].map(table.set_index("env")[end]) for end in ends)
-    scaled = (
-        ((runs["episodic_return"] - low) / (high - low))
-        .groupby([runs["env"], runs["algo"]])
-        .mean()
-    )
-    np.testing.assert_allclose(
-        answer("mine")["score_mean"].to_series(), scaled.groupby("algo").mean()
-    )
+    scaled = ((runs["episodic_return"] - low) / (high - low)).groupby([runs["env"], runs["algo"]]).mean()
+    np.testing.assert_allclose(answer("mine")["score_mean"].to_series(), scaled.groupby("algo").mean())
     table[1:].to_csv("reference.csv", index=False)
     assert main(["mine.csv", "--normalize", "reference.csv", *QUICK]) == 2
     assert "'pong'" in capsys.readouterr().err
     assert main(["mine.csv", "--normalize", "nowhere.csv", *QUICK]) == 2
-    assert (
-        "--normalize takes minmax or a table (.csv); nowhere.csv is no file"
-        in capsys.readouterr().err
-    )
+    assert "--normalize takes minmax or a table (.csv); nowhere.csv is no file" in capsys.readouterr().err
 
 
 def test_budget_in_n_steps():
@@ -305,9 +276,7 @@ def test_budget_in_n_steps():
 
 def test_ragged_runs_get_a_command_that_works(capsys):
     frame = log(algo=["a", "b"], seed=range(4), step=[10, 20, 30, 40])
-    frame[~((frame["seed"] == 3) & (frame["step"] > 20))].to_csv(
-        "mine.csv", index=False
-    )
+    frame[~((frame["seed"] == 3) & (frame["step"] > 20))].to_csv("mine.csv", index=False)
     assert main(["mine.csv", *QUICK]) == 2
     typed = shlex.split(TYPE.search(capsys.readouterr().err)[1])
     cure = [
@@ -348,9 +317,7 @@ def test_the_first_picture_is_written(runs, here, capsys, ending):
     assert main(["mine.csv", "--figure", f"curves.{ending}", *QUICK]) == 0
     assert capsys.readouterr().out.endswith(f"Picture: curves.{ending}\n")
     drawn = (here / f"curves.{ending}").read_bytes()
-    assert drawn.startswith(
-        {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
-    )
+    assert drawn.startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending])
     if ending == "svg":
         assert b"sac" in drawn
 
@@ -365,9 +332,7 @@ def test_a_picture_that_cannot_be_is_refused_before_the_work(runs, capsys):
 
 
 def test_several_columns_of_tasks_are_one_task(capsys):
-    frame = log(
-        env=["x", "y"], dataset=["u", "v"], algo=["a", "b"], seed=range(3), step=[1, 2]
-    )
+    frame = log(env=["x", "y"], dataset=["u", "v"], algo=["a", "b"], seed=range(3), step=[1, 2])
     frame.rename(columns={"y": "score"}).to_csv("mine.csv", index=False)
     assert main(["mine.csv", *QUICK]) == 0
     labels = answer("mine")["task_difference"]["task"].values.tolist()
@@ -376,14 +341,9 @@ def test_several_columns_of_tasks_are_one_task(capsys):
 
 def test_dims_of_an_archive_are_recognised(capsys):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
-    curves.rename(
-        algorithm="agent", run="seed", training="env_steps"
-    ).to_dataset().to_netcdf("mine.nc")
+    curves.rename(algorithm="agent", run="seed", training="env_steps").to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc"]) == 0
-    assert (
-        "read as algorithm = agent, run = seed, training = env_steps"
-        in capsys.readouterr().out
-    )
+    assert "read as algorithm = agent, run = seed, training = env_steps" in capsys.readouterr().out
     expected = xcurves.pairwise(curves, rng=int(answer("mine").attrs["rng"]))
     np.testing.assert_array_equal(answer("mine")["pvalue"], expected["pvalue"])
 
@@ -423,9 +383,7 @@ def test_published_logs_give_an_answer_with_one_command(name, capsys):
     out = capsys.readouterr().out
     assert said in out
     assert "\nalgorithm " in out
-    assert re.search(
-        r"^(Shown to differ|No pair is shown to differ)", out, re.MULTILINE
-    )
+    assert re.search(r"^(Shown to differ|No pair is shown to differ)", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("labels", [["sac", "td3", "ppo"], [1, 2, 3]])

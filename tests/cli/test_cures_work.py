@@ -21,13 +21,8 @@ def logs(here, tmp_path_factory, monkeypatch):
         for seed in range(5):
             folder = home / "logs" / agent / str(seed)
             folder.mkdir(parents=True)
-            steps = [
-                step + seed * 7 * (agent == "td3") for step in (0, 1000, 2000, 3000)
-            ]
-            rows = [
-                json.dumps({"step": step, "return": gain * step / 1000 + rng.normal()})
-                for step in steps
-            ]
+            steps = [step + seed * 7 * (agent == "td3") for step in (0, 1000, 2000, 3000)]
+            rows = [json.dumps({"step": step, "return": gain * step / 1000 + rng.normal()}) for step in steps]
             (folder / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
@@ -71,10 +66,7 @@ def test_rows_without_a_score_are_said_and_count_as_failed_where_asked(capsys):
     frame.to_csv("gap.csv", index=False)
     assert main(["gap.csv"]) == 0
     said = capsys.readouterr()
-    assert (
-        "1 row has no score and counts as no run. If such runs failed: --missing-scores failed"
-        in said.err
-    )
+    assert "1 row has no score and counts as no run. If such runs failed: --missing-scores failed" in said.err
     assert main(["gap.csv", "--missing-scores", "failed"]) == 2
     command = shlex.split(capsys.readouterr().err.partition("Type: ")[2])
     assert command[3:] == [
@@ -96,12 +88,10 @@ def test_rows_without_a_score_are_said_and_count_as_failed_where_asked(capsys):
 
 
 def test_a_gate_takes_rows_without_a_score_as_failed_where_asked(capsys):
-    pd.DataFrame(
-        {"candidate": ["main"] * 4 + ["new"], "score": [1.0, 2.0, 3.0, 4.0, None]}
-    ).to_csv("g.csv", index=False)
+    pd.DataFrame({"candidate": ["main"] * 4 + ["new"], "score": [1.0, 2.0, 3.0, 4.0, None]}).to_csv(
+        "g.csv", index=False
+    )
     assert main(["gate", "g.csv", "--baseline", "main"]) == 2
     assert "say --missing-scores failed" in capsys.readouterr().err
-    assert (
-        main(["gate", "g.csv", "--baseline", "main", "--missing-scores", "failed"]) == 1
-    )
+    assert main(["gate", "g.csv", "--baseline", "main", "--missing-scores", "failed"]) == 1
     assert "Drop new: its run failed." in capsys.readouterr().out

@@ -89,9 +89,7 @@ def test_an_unknown_direction_is_said_once_by_shell_and_page(capsys):
     assert main(["mine.csv", *QUICK]) == 0
     out = capsys.readouterr().out
     assert (
-        out.count(
-            "higher is taken as better: the name value does not say (else: --lower-is-better)"
-        )
+        out.count("higher is taken as better: the name value does not say (else: --lower-is-better)")
         == out.lower().count(ASSUMED)
         == 1
     )
@@ -161,11 +159,7 @@ def test_gate_and_sequential_take_the_name_too(capsys):
 
 
 def test_metrics_that_are_joined_with_tasks_keep_their_direction(capsys):
-    each = [
-        log("y", measure=measure, task=task)
-        for measure in ("val_loss", "mse")
-        for task in ("u", "v", "w")
-    ]
+    each = [log("y", measure=measure, task=task) for measure in ("val_loss", "mse") for task in ("u", "v", "w")]
     pd.concat(each).to_csv("mine.csv", index=False)
     named = ["--value", "y", "--extra", "measure", "task"]
     assert main(["mine.csv", *named, *QUICK]) == 0

@@ -25,9 +25,7 @@ def test_a_table_of_trials_reaches_best_of_k_by_its_name(tmp_path, monkeypatch, 
     assert "How good is the best of k trials?" in capsys.readouterr().out
     by_hand = frame.curves.to_dataarray(training=None).curves.tuning_curve()
     with xcurves.archive.read("trials-analysis.nc") as tree:
-        np.testing.assert_array_equal(
-            tree["tuning_curve"]["best_median"], by_hand["best_median"]
-        )
+        np.testing.assert_array_equal(tree["tuning_curve"]["best_median"], by_hand["best_median"])
 
 
 def test_a_table_of_sizes_and_tokens_reaches_the_law(tmp_path, monkeypatch, capsys):
@@ -35,9 +33,7 @@ def test_a_table_of_sizes_and_tokens_reaches_the_law(tmp_path, monkeypatch, caps
     sizes, tokens = np.meshgrid([1e6, 3e6, 1e7, 3e7, 1e8], [1e8, 3e8, 1e9, 3e9])
     noise = np.random.default_rng(0).normal(0, 0.005, sizes.shape)
     losses = 1.7 + 400 / sizes**0.34 + 410 / tokens**0.28 + noise
-    pd.DataFrame(
-        {"N": sizes.ravel(), "D": tokens.ravel(), "loss": losses.ravel()}
-    ).to_csv("law.csv", index=False)
+    pd.DataFrame({"N": sizes.ravel(), "D": tokens.ravel(), "loss": losses.ravel()}).to_csv("law.csv", index=False)
     assert main(["law.csv"]) == 0
     assert "What would more compute buy?" in capsys.readouterr().out
     with xcurves.archive.read("law-answer.nc") as result:
@@ -52,17 +48,12 @@ def test_scores_and_tasks_are_called_as_options_say(tmp_path, monkeypatch, capsy
         names=["model", "seed", "env_name"],
     )
     frame = index.to_frame(index=False)
-    frame["val_loss"] = np.random.default_rng(0).random(len(frame)) + (
-        frame["model"] == "b"
-    )
+    frame["val_loss"] = np.random.default_rng(0).random(len(frame)) + (frame["model"] == "b")
     frame.to_csv("runs.csv", index=False)
     assert main(["runs.csv"]) == 0
     assert "lower mean val_loss, 0.5" in (out := capsys.readouterr().out)
     assert "over 7 envs" in out
-    assert (
-        main(["runs.csv", "--score-name", "validation loss", "--task-name", "game"])
-        == 0
-    )
+    assert main(["runs.csv", "--score-name", "validation loss", "--task-name", "game"]) == 0
     out = capsys.readouterr().out
     assert "lower is better, as the name val_loss says" in out
     assert "a has the lower mean validation loss" in out

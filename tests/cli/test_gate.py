@@ -21,11 +21,7 @@ MAIN = [10.3, 9.1, 10.9, 9.8, 10.2, 9.5, 10.6, 9.9, 10.1, 9.7]
 
 def write_log(*candidates, name="runs.csv", **columns):
     """Write a log of main and of candidates, pairs of a name and scores, in this order."""
-    rows = [
-        (who, score)
-        for who, scores in [("main", MAIN), *candidates]
-        for score in scores
-    ]
+    rows = [(who, score) for who, scores in [("main", MAIN), *candidates] for score in scores]
     frame = pd.DataFrame(rows, columns=["candidate", "score"]).rename(columns=columns)
     frame.to_csv(name, index=False)
 
@@ -60,18 +56,14 @@ def test_the_decision_is_the_status(scores, status, said, capsys):
     write_log(("new", scores))
     found, out, err = gate(capsys)
     assert (found, err) == (status, "")
-    assert out.startswith(
-        f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}"
-    )
+    assert out.startswith(f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}")
 
 
 def test_a_script_gets_the_decision_as_its_status(capsys):
     write_log(("new", BETTER[:3]))
     _, out, _ = gate(capsys)
     command = [sys.executable, "-m", "xcurves", "gate", "runs.csv"]
-    done = subprocess.run(
-        [*command, "--baseline", "main"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, "--baseline", "main"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (3, out, "")
 
 
@@ -98,10 +90,7 @@ def test_numbers_are_those_of_the_function(here, capsys):
     assert [each["candidate"] for each in said["candidates"]] == ["worse", "new"]
     assert said["candidates"][0]["difference_ci"] == [None, None]
     assert said["candidates"][1]["pvalue"] == found["pvalue"].values[1]
-    assert (
-        said["candidates"][1]["difference_ci"]
-        == found["difference_ci"].values[1].tolist()
-    )
+    assert said["candidates"][1]["difference_ci"] == found["difference_ci"].values[1].tolist()
     assert (said["progress"], said["progress_ci"]) == (
         found["progress"].item(),
         found["progress_ci"].values.tolist(),
@@ -194,9 +183,7 @@ def test_names_are_recognised_and_low_losses_are_better(capsys):
         for seed in range(9, -1, -1)
         for step in (1, 2)
     ]
-    pd.DataFrame(rows, columns=["agent", "run_id", "step", "val_loss"]).to_csv(
-        "runs.csv", index=False
-    )
+    pd.DataFrame(rows, columns=["agent", "run_id", "step", "val_loss"]).to_csv("runs.csv", index=False)
     status, out, err = gate(capsys)
     assert (status, err) == (0, "")
     said, decision = out.split("\n\n")[:2]
@@ -232,28 +219,20 @@ def test_tasks_are_averaged_where_they_are_named(capsys):
         for run, score in enumerate(scores)
         for task, shift in (("x", 0), ("y", 5))
     ]
-    pd.DataFrame(rows, columns=["env", "agent", "seed", "score"]).to_csv(
-        "runs.csv", index=False
-    )
+    pd.DataFrame(rows, columns=["env", "agent", "seed", "score"]).to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
     typed = "python -m xcurves gate runs.csv --baseline main --task env"
-    assert err.endswith(
-        f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n"
-    )
+    assert err.endswith(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n")
     status, out, _ = gate(capsys, "--task", "env", "--json")
     assert status == 0
-    assert strict(out)["candidates"][0]["difference"] == pytest.approx(
-        np.mean(BETTER[:8]) - np.mean(MAIN[:8])
-    )
+    assert strict(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
 
 
 def test_an_archive_of_scores_is_read(capsys):
     write_log(("new", BETTER))
     frame = pd.read_csv("runs.csv").assign(run=[*range(10)] * 2)
-    frame.set_index(["candidate", "run"])["score"].to_xarray().rename(
-        candidate="algorithm"
-    ).to_netcdf("runs.nc")
+    frame.set_index(["candidate", "run"])["score"].to_xarray().rename(candidate="algorithm").to_netcdf("runs.nc")
     assert main(["gate", "runs.nc", "--baseline", "main"]) == 0
     assert capsys.readouterr().out.startswith("read from runs.nc\n\nKeep new")
 
@@ -348,15 +327,10 @@ def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
     ledger = ("--ledger", "gate.json")
     status, _, err = gate(capsys, *ledger)
     assert status == 2
-    assert err.endswith(
-        "Say what failed runs count as: --fill-failed SCORE, a number that no later run changes\n"
-    )
+    assert err.endswith("Say what failed runs count as: --fill-failed SCORE, a number that no later run changes\n")
     status, _, err = gate(capsys, *ledger, "--fill-failed", "worst")
     assert status == 2
-    assert (
-        "every look must repeat the scores of earlier ones. Give a number: --fill-failed 9.1"
-        in err
-    )
+    assert "every look must repeat the scores of earlier ones. Give a number: --fill-failed 9.1" in err
     first = gate(capsys, *ledger, "--fill-failed", "9.1")
     assert "1 of 11 runs failed and counts as a score of 9.1." in first[1]
     pd.concat([frame, frame.tail(1).assign(score=3.0)]).to_csv("runs.csv", index=False)
@@ -365,9 +339,7 @@ def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
     assert "1 of 12 runs failed and counts as a score of 9.1." in out
 
 
-def test_a_ledger_that_is_no_file_or_has_no_end_is_refused_without_reading_it(
-    here, capsys
-):
+def test_a_ledger_that_is_no_file_or_has_no_end_is_refused_without_reading_it(here, capsys):
     write_log(("new", BETTER))
     (here / "large.json").touch()
     os.truncate(here / "large.json", 3 * 10**9)
@@ -423,9 +395,7 @@ def test_the_plan_has_refresh_and_a_ledger_without_it_is_zero(here, capsys):
     assert status == 2
     assert "--refresh must stay as it was at the earlier call, 0; got 2" in err
     assert gate(capsys, "--ledger", "gate.json", "--refresh", "0")[0] == 1
-    status, _, err = gate(
-        capsys, "--ledger", "gate.json", "--refresh", "0", "--share-failed", "0.1"
-    )
+    status, _, err = gate(capsys, "--ledger", "gate.json", "--refresh", "0", "--share-failed", "0.1")
     assert status == 2
     assert "--share-failed must stay as it was at the earlier call, 0.0" in err
 
@@ -521,10 +491,7 @@ def test_rows_of_one_run_are_refused_by_row_and_score_with_a_cure_that_works(cap
     frame.to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
-    assert (
-        "rows 11 and 12 of ARCHIVE are both of candidate new, seed 7, with the scores 12 and 8."
-        in err
-    )
+    assert "rows 11 and 12 of ARCHIVE are both of candidate new, seed 7, with the scores 12 and 8." in err
     assert "_run" not in err
     command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
     assert main([*command, "--json"]) == 1
@@ -543,9 +510,7 @@ def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
     frame.drop(3).to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
-    assert (
-        "the run of main that begins in row 3 of ARCHIVE lacks 1 of 2 training" in err
-    )
+    assert "the run of main that begins in row 3 of ARCHIVE lacks 1 of 2 training" in err
     command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
     assert main([*command, "--json"]) == 1
     said = strict(capsys.readouterr().out)
@@ -557,9 +522,7 @@ def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
 
 def test_a_row_that_does_not_say_which_run_it_is_of_is_refused(capsys):
     rows = [("main", seed, score) for seed, score in enumerate(MAIN)]
-    frame = pd.DataFrame(
-        [*rows, ("c1", np.nan, 12.0)], columns=["who", "seed", "score"]
-    )
+    frame = pd.DataFrame([*rows, ("c1", np.nan, 12.0)], columns=["who", "seed", "score"])
     frame.to_csv("runs.csv", index=False)
     status, out, err = gate(capsys, "--algorithm", "who", "--run", "seed")
     assert (status, out, err.count("\n")) == (2, "", 1)
@@ -573,10 +536,7 @@ def test_rows_that_no_decision_uses_are_counted(capsys):
     said = strict(gate(capsys, "--json")[1])
     assert "Runs that no decision used: 2 of worse." in said["summary"]
     # main was run again for its second candidate, within the 8 runs of the last look
-    assert (
-        "Runs that only measure the progress: 2 of main and 2 of new."
-        in said["summary"]
-    )
+    assert "Runs that only measure the progress: 2 of main and 2 of new." in said["summary"]
     write_log(("worse", [8.0]))
     said = strict(gate(capsys, "--json")[1])
     assert "Runs that no decision used: 6 of main." in said["summary"]

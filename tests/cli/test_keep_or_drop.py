@@ -13,9 +13,7 @@ import xcurves  # noqa: F401  # registers .curves
 from places import ROOT
 
 PAGE = (ROOT / "docs" / "howto" / "keep-or-drop.md").read_text(encoding="utf-8")
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="the loop is for a POSIX shell"
-)
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the loop is for a POSIX shell")
 
 
 def block(language):
@@ -49,9 +47,7 @@ def shell(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_loop_decides_about_every_change_with_the_runs_that_it_needs(
-    shell, tmp_path
-):
+def test_the_loop_decides_about_every_change_with_the_runs_that_it_needs(shell, tmp_path):
     assert len(block("sh").splitlines()) <= 12
     done = shell(block("sh"), "sh")
     assert done.stderr == ""
@@ -67,11 +63,7 @@ def test_the_loop_decides_about_every_change_with_the_runs_that_it_needs(
     made = log.groupby("candidate").size()
     for each in said["candidates"]:
         assert made[each["candidate"]] == each["n_runs"]
-    assert made["main"] == max(
-        each["n_runs_champion"]
-        for each in said["candidates"]
-        if each["champion"] == "main"
-    )
+    assert made["main"] == max(each["n_runs_champion"] for each in said["candidates"] if each["champion"] == "main")
     scores = log.assign(run=log.groupby("candidate").cumcount()).curves.to_dataarray(
         "score", algorithm="candidate", run="run", training=None
     )
@@ -91,9 +83,7 @@ def test_the_loop_decides_about_every_change_with_the_runs_that_it_needs(
 
 def job():
     """Return the last script of the job."""
-    (script,) = re.findall(
-        r"^      - run: \|\n(.*)", block("yaml"), re.DOTALL | re.MULTILINE
-    )
+    (script,) = re.findall(r"^      - run: \|\n(.*)", block("yaml"), re.DOTALL | re.MULTILINE)
     return "\n".join(line.removeprefix(" " * 10) for line in script.splitlines())
 
 
@@ -104,16 +94,10 @@ def test_the_job_is_yaml_with_the_script_that_is_tested():
 
 
 @pytest.mark.slow  # each starts Python for every run of its training
-@pytest.mark.parametrize(
-    ("gain", "status", "decision"), [("2.0", 0, "kept"), ("-4.0", 1, "dropped")]
-)
-def test_the_job_fails_where_the_change_is_dropped(
-    shell, tmp_path, gain, status, decision
-):
+@pytest.mark.parametrize(("gain", "status", "decision"), [("2.0", 0, "kept"), ("-4.0", 1, "dropped")])
+def test_the_job_fails_where_the_change_is_dropped(shell, tmp_path, gain, status, decision):
     train = tmp_path / "train.py"
-    train.write_text(
-        train.read_text().replace('"pull-request": 2.0', f'"pull-request": {gain}')
-    )
+    train.write_text(train.read_text().replace('"pull-request": 2.0', f'"pull-request": {gain}'))
     # as GitHub runs it
     done = shell(job(), "bash", "--noprofile", "--norc", "-eo", "pipefail")
     assert done.returncode == status, done.stderr

@@ -32,9 +32,7 @@ def test_without_an_archive_the_bundled_benchmark_gets_one_answer(capsys, here):
     assert answer.attrs["xcurves_result"] == "across_tasks"
     assert answer.attrs["confidence_level"] == 0.9
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
-    expected = accuracy.curves.across_tasks(
-        n_resamples=99, confidence_level=0.9, rng=int(answer.attrs["rng"])
-    )
+    expected = accuracy.curves.across_tasks(n_resamples=99, confidence_level=0.9, rng=int(answer.attrs["rng"]))
     xr.testing.assert_identical(answer, expected)
     assert xcurves.summary(answer).split("\n")[0] in out
     assert "random forest" in (here / "benchmark.html").read_text(encoding="utf-8")
@@ -53,9 +51,7 @@ def test_curves_of_one_task_are_compared_in_pairs(capsys, here):
     assert out.endswith("Results: tictactoe-answer.nc\n")
     answer = xcurves.archive.read("tictactoe-answer.nc")
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    xr.testing.assert_identical(
-        answer, scores.curves.pairwise(rng=int(answer.attrs["rng"]))
-    )
+    xr.testing.assert_identical(answer, scores.curves.pairwise(rng=int(answer.attrs["rng"])))
     assert [path.name for path in here.iterdir()] == ["tictactoe-answer.nc"]
 
 
@@ -67,10 +63,7 @@ def test_the_old_table_is_one_option_away(capsys):
     assert lines[head + 1] == ["Algorithm", "2", "188.1", "94.06", "0.9263", ".404"]
 
 
-STORES = [
-    pytest.param(each, marks=pytest.mark.slow)
-    for each in ("h5netcdf", "zarr", "zarr consolidated")
-]
+STORES = [pytest.param(each, marks=pytest.mark.slow) for each in ("h5netcdf", "zarr", "zarr consolidated")]
 
 
 @pytest.mark.parametrize("kind", ["scipy", "netcdf4", "csv", "csv.gz", *STORES])
@@ -165,9 +158,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
         raise trouble
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
-    assert main([TICTACTOE, "--output", "r.nc"]) == (
-        130 if isinstance(trouble, KeyboardInterrupt) else 2
-    )
+    assert main([TICTACTOE, "--output", "r.nc"]) == (130 if isinstance(trouble, KeyboardInterrupt) else 2)
     assert (here / "r.nc").read_bytes() == good
     assert [path.name for path in here.iterdir()] == ["r.nc"]
 
@@ -175,9 +166,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
 def test_duplicates_are_kept_as_asked(curves, here, capsys):
     table = curves.to_dataframe("score").reset_index()
     again = table.head(3).assign(score=0.0)
-    pd.concat([table, again]).sort_values("training", kind="stable").to_csv(
-        "twice.csv", index=False
-    )
+    pd.concat([table, again]).sort_values("training", kind="stable").to_csv("twice.csv", index=False)
     assert main(["twice.csv"]) == 2
     assert "3 rows repeat a (algorithm, run, training)" in capsys.readouterr().err
     assert main(["twice.csv", "--duplicates", "last"]) == 0

@@ -19,9 +19,7 @@ def table(tmp_path, monkeypatch):
         scores = scores.assign_coords(algorithm=[f"m{i}" for i in range(n_models)])
         frame = scores.to_dataframe("accuracy").reset_index()
         frame = frame.rename(columns={"algorithm": "model"})
-        frame[["model", "question_id", "run", "accuracy"]].to_csv(
-            "samples.csv", index=False
-        )
+        frame[["model", "question_id", "run", "accuracy"]].to_csv("samples.csv", index=False)
         return "samples.csv"
 
     return make
@@ -29,12 +27,7 @@ def table(tmp_path, monkeypatch):
 
 def said(capsys, *arguments):
     options = ["--algorithm", "model", "--run", "run", "--extra", "question_id"]
-    assert (
-        __main__.main(
-            [*arguments, *options, "--value", "accuracy", "--n-resamples", "19"]
-        )
-        == 0
-    )
+    assert __main__.main([*arguments, *options, "--value", "accuracy", "--n-resamples", "19"]) == 0
     return capsys.readouterr().out
 
 

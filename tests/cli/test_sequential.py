@@ -51,9 +51,7 @@ def write_log(path, n_batches, gap=3.0, tasks=("x",)):
         for task in tasks
         for step in (1, 2)
     ]
-    pd.DataFrame(
-        rows, columns=["task", "agent", "seed", "step", "return", "batch"]
-    ).to_csv(path, index=False)
+    pd.DataFrame(rows, columns=["task", "agent", "seed", "step", "return", "batch"]).to_csv(path, index=False)
 
 
 def look(capsys, *options):
@@ -84,12 +82,8 @@ def test_an_earlier_look_is_compared(here, capsys):
     frame.to_csv("log.csv", index=False)
     status, _, err = look(capsys, *plan)
     assert status == 2
-    assert (
-        "run 3 of algorithm 'td3' differs from what it was at the earlier look 2" in err
-    )
-    status, _, err = look(
-        capsys, "--look", "batch", "--looks", "4", "--ledger", "look.json"
-    )
+    assert "run 3 of algorithm 'td3' differs from what it was at the earlier look 2" in err
+    status, _, err = look(capsys, "--look", "batch", "--looks", "4", "--ledger", "look.json")
     assert status == 2
     assert "must stay as it was at the earlier look, 6; got 4" in err
     assert (here / "look.json").read_text() == second
@@ -115,18 +109,13 @@ def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     assert status == 0
     assert said["decision"] == "last look done, not all shown"
     assert (said["undecided"], said["run_more"]) == ([], {})
-    curves = pd.read_csv("log.csv").curves.to_dataarray(
-        "return", algorithm="agent", run="seed", training="step"
-    )
+    curves = pd.read_csv("log.csv").curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
     found = curves.curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=999)
     for pair in said["tasks"][0]["pairs"]:
         at = found.sel(pair=pair["pair"]).isel(look=1)
         assert pair["pvalue_adjusted"] == at.pvalue_adjusted.item()
         assert pair["rejected"] == bool(at.rejected)
-        assert (
-            pair["difference_ci_simultaneous"]
-            == at.difference_ci_simultaneous.values.tolist()
-        )
+        assert pair["difference_ci_simultaneous"] == at.difference_ci_simultaneous.values.tolist()
     assert said["summary"] == found.curves.summary()
 
 
@@ -137,9 +126,7 @@ def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
     assert status == 3
     assert said["undecided"] == [{"task": {}, "pair": "ddpg - td3"}]
     assert said["run_more"] == {"ddpg": 5, "td3": 5}
-    assert (
-        said["run_at_most"] == said["tasks"][0]["run_at_most"] == {"ddpg": 5, "td3": 5}
-    )
+    assert said["run_at_most"] == said["tasks"][0]["run_at_most"] == {"ddpg": 5, "td3": 5}
 
 
 def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
@@ -161,9 +148,7 @@ def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
 
 def test_tasks_by_themselves_and_together(here, capsys):
     write_log("log.csv", 1, tasks=("x", "y"))
-    status, out, _ = look(
-        capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json"
-    )
+    status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json")
     assert status == 3
     assert [each["task"] for each in strict(out)["tasks"]] == [
         {"task": "x"},
@@ -224,9 +209,7 @@ def start(folder, pause=0):
     trained = 'Path("part.tmp").rename(part)\n'
     program = page_block("python")
     assert trained in program
-    program = program.replace(
-        trained, f'{trained}        __import__("time").sleep({pause})\n'
-    )
+    program = program.replace(trained, f'{trained}        __import__("time").sleep({pause})\n')
     (folder / "train.py").write_text(program)
     (folder / "loop.sh").write_text(page_block("sh") + "exit $status\n")
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -261,9 +244,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     os.killpg(loop.pid, signal.SIGKILL)
     loop.wait()
     assert len(list(broken.glob("batch-2-*.csv"))) == 1
-    subprocess.run(
-        [sys.executable, "train.py", "1", "greedy", "curious"], cwd=broken, check=True
-    )
+    subprocess.run([sys.executable, "train.py", "1", "greedy", "curious"], cwd=broken, check=True)
     # a look never sees half of a batch
     assert set(pd.read_csv(broken / "log.csv")["batch"]) == {1}
     assert start(broken).wait(timeout=500) == 0
@@ -271,31 +252,14 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
 
 
 @pytest.mark.parametrize(("batch_size", "n_looks"), [(2, 4), (3, 4), (5, 3)])
-def test_scores_without_overlap_are_shown_at_the_look_that_the_plan_says(
-    batch_size, n_looks, capsys
-):
-    assert (
-        main(["sequential", "--looks", str(n_looks), "--batch-size", str(batch_size)])
-        == 0
-    )
+def test_scores_without_overlap_are_shown_at_the_look_that_the_plan_says(batch_size, n_looks, capsys):
+    assert main(["sequential", "--looks", str(n_looks), "--batch-size", str(batch_size)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(
-        f"Planned: {n_looks} looks, {batch_size} runs of each of 2 algorithms in a batch, "
-    )
-    first = int(
-        re.search(r"From look (\d+) on, a pair can be shown to differ\.", said)[1]
-    )
-    scores = np.random.default_rng(0).normal(
-        np.array([0, 1000])[:, None, None], size=(2, batch_size * n_looks, 2)
-    )
-    found = (
-        make_curves(scores)
-        .curves.assign_looks(batch_size)
-        .curves.sequential(n_looks=n_looks, rng=0)
-    )
-    assert found.rejected.sel(pair="a0 - a1").values.tolist() == [
-        k >= first for k in range(1, n_looks + 1)
-    ]
+    assert said.startswith(f"Planned: {n_looks} looks, {batch_size} runs of each of 2 algorithms in a batch, ")
+    first = int(re.search(r"From look (\d+) on, a pair can be shown to differ\.", said)[1])
+    scores = np.random.default_rng(0).normal(np.array([0, 1000])[:, None, None], size=(2, batch_size * n_looks, 2))
+    found = make_curves(scores).curves.assign_looks(batch_size).curves.sequential(n_looks=n_looks, rng=0)
+    assert found.rejected.sel(pair="a0 - a1").values.tolist() == [k >= first for k in range(1, n_looks + 1)]
     blind = re.search(r"At look (.*) no pair could be shown", said)
     assert (blind[1].split(", ") if blind else []) == [str(k) for k in range(1, first)]
 
@@ -331,17 +295,9 @@ def test_plans_that_cannot_be_made_are_refused(options, said, capsys):
 
 
 def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
-    curves = make_curves(
-        np.random.default_rng(0).normal(
-            np.array([0, 100])[:, None, None], size=(2, 6, 2)
-        )
-    )
-    curves.assign_coords(batch=("run", [1, 1, 1, 2, 2, 2])).to_dataset().to_netcdf(
-        "log.nc"
-    )
-    assert (
-        main(["sequential", "log.nc", "--look", "batch", "--looks", "2", "--json"]) == 0
-    )
+    curves = make_curves(np.random.default_rng(0).normal(np.array([0, 100])[:, None, None], size=(2, 6, 2)))
+    curves.assign_coords(batch=("run", [1, 1, 1, 2, 2, 2])).to_dataset().to_netcdf("log.nc")
+    assert main(["sequential", "log.nc", "--look", "batch", "--looks", "2", "--json"]) == 0
     assert strict(capsys.readouterr().out)["decision"] == "all shown"
     assert main(["sequential", "log.nc", "--look", "lot", "--looks", "2"]) == 2
     said = "--look lot is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
@@ -353,9 +309,7 @@ def test_a_missing_column_of_batches_is_the_error_before_that_of_scores(here, ca
     frame = pd.read_csv("log.csv").assign(loss=0.5)
     frame.to_csv("log.csv", index=False)
     names = ["--algorithm", "agent", "--run", "seed", "--training", "step"]
-    assert (
-        main(["sequential", "log.csv", *names, "--look", "btach", "--looks", "3"]) == 2
-    )
+    assert main(["sequential", "log.csv", *names, "--look", "btach", "--looks", "3"]) == 2
     assert capsys.readouterr().err.endswith("Did you mean 'batch'?\n")
 
 
@@ -371,9 +325,7 @@ def test_batches_are_those_of_the_selected_algorithms(here, capsys):
 
 
 @pytest.mark.parametrize(("name", "sign"), [("score", 1), ("loss", -1)])
-def test_failed_runs_count_as_what_is_asked_for(
-    name, sign, tmp_path, monkeypatch, capsys
-):
+def test_failed_runs_count_as_what_is_asked_for(name, sign, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

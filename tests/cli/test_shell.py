@@ -51,26 +51,15 @@ def test_a_folder_of_monitor_files(here, capsys):
         for run in range(4):
             folder = here / "logs" / "Hopper" / algorithm / str(run)
             folder.mkdir(parents=True)
-            rows = "".join(
-                f"{rng.normal():.6f},{rng.integers(5, 15)},{i}\n" for i in range(50)
-            )
-            (folder / "monitor.csv").write_text(
-                '#{"t_start": 0.0, "env_id": "Hopper"}\nr,l,t\n' + rows
-            )
+            rows = "".join(f"{rng.normal():.6f},{rng.integers(5, 15)},{i}\n" for i in range(50))
+            (folder / "monitor.csv").write_text('#{"t_start": 0.0, "env_id": "Hopper"}\nr,l,t\n' + rows)
     grid_of_levels = ["--align", "100:400:100", "--method", "mean"]
-    assert (
-        main(["logs", "--folders", "task", "algorithm", "run", *grid_of_levels, *QUICK])
-        == 0
-    )
-    frame = xcurves.readers.read(
-        here / "logs", folders=("task", "algorithm", "run"), source="monitor"
-    )
+    assert main(["logs", "--folders", "task", "algorithm", "run", *grid_of_levels, *QUICK]) == 0
+    frame = xcurves.readers.read(here / "logs", folders=("task", "algorithm", "run"), source="monitor")
     grid = [100, 200, 300, 400]
     same(
         "logs-answer.nc",
-        frame.curves.to_dataarray(
-            "return", training="step", extra="task", on=grid, method="mean"
-        ),
+        frame.curves.to_dataarray("return", training="step", extra="task", on=grid, method="mean"),
     )
     # folders are recognised; a single task is no dim
     assert main(["logs", *grid_of_levels, *QUICK]) == 0
@@ -86,15 +75,11 @@ def test_a_folder_of_event_files(curves, here, capsys):
         for run in curves.run.values:
             with event_writer(here / "runs" / algorithm / str(run)) as writer:
                 for level in curves.training.values:
-                    score = curves.sel(
-                        algorithm=algorithm, run=run, training=level
-                    ).item()
+                    score = curves.sel(algorithm=algorithm, run=run, training=level).item()
                     writer.add_scalar("eval/return", score, int(level))
                     writer.add_scalar("loss", -score, int(level))
     assert main(["runs", *QUICK]) == 2
-    assert capsys.readouterr().err.endswith(
-        "ARCHIVE has 2 tags. Name one: --select tag=eval/return|loss\n"
-    )
+    assert capsys.readouterr().err.endswith("ARCHIVE has 2 tags. Name one: --select tag=eval/return|loss\n")
     assert main(["runs", "--select", "tag=eval/return", *QUICK]) == 0
     same("runs-answer.nc", curves.astype(np.float32).astype(float))
     # of a loss lower is better, of a return higher
@@ -105,33 +90,24 @@ def test_a_folder_of_event_files(curves, here, capsys):
 
 def test_a_weights_and_biases_chart(curves, here, capsys):
     wide = {"Step": curves.training.values} | {
-        f"{a}-{r} - return": curves.sel(algorithm=a, run=r)
-        for a in curves.algorithm.values
-        for r in curves.run.values
+        f"{a}-{r} - return": curves.sel(algorithm=a, run=r) for a in curves.algorithm.values for r in curves.run.values
     }
     pd.DataFrame(wide).to_csv("chart.csv", index=False)
     assert main(["chart.csv", *QUICK]) == 0
     same("chart-answer.nc", curves)
-    pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv(
-        "odd.csv", index=False
-    )
+    pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
     err = capsys.readouterr().err
     assert "Say how such names are made: --names '{algorithm}-{run}'" in err
     assert main(["odd.csv", "--names", "{algorithm}-{run}"]) == 2
-    assert (
-        "--names '{algorithm}-{run}' does not match the run 'sac'"
-        in capsys.readouterr().err
-    )
+    assert "--names '{algorithm}-{run}' does not match the run 'sac'" in capsys.readouterr().err
 
 
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--include", "anova", "pairwise", *QUICK]) == 0
     tree = xcurves.archive.read("mine-analysis.nc")
-    expected = xcurves.analyze(
-        curves, include=["anova", "pairwise"], n_resamples=99, rng=0
-    )
+    expected = xcurves.analyze(curves, include=["anova", "pairwise"], n_resamples=99, rng=0)
     assert sorted(tree) == ["anova", "curves", "pairwise"]
     numbers = ["color_index", "color_index_a", "color_index_b"]
     for group in tree:
@@ -182,23 +158,17 @@ def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsy
         ),
     ],
 )
-def test_no_file_is_written_over_another_and_none_before_the_work(
-    curves, here, capsys, monkeypatch, arguments, told
-):
+def test_no_file_is_written_over_another_and_none_before_the_work(curves, here, capsys, monkeypatch, arguments, told):
     frame = curves.to_dataframe("a/b").reset_index()
     frame.assign(a_b=frame["a/b"]).to_csv("odd.csv", index=False)
     (here / "notes.txt").write_text("mine")
     (here / "y").mkdir()
     (here / "link.csv").symlink_to("odd.csv")
     before = {path: path.read_bytes() for path in here.iterdir() if path.is_file()}
-    monkeypatch.setattr(
-        "xcurves.cli.job.open_archive", lambda *_: pytest.fail("the work began")
-    )
+    monkeypatch.setattr("xcurves.cli.job.open_archive", lambda *_: pytest.fail("the work began"))
     assert main(["odd.csv", *arguments, *QUICK]) == 2
     assert told in capsys.readouterr().err
-    assert {
-        path: path.read_bytes() for path in here.iterdir() if path.is_file()
-    } == before
+    assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == before
 
 
 def test_inputs_that_differ_after_a_dot_have_outputs_of_their_own(curves, here):
@@ -213,17 +183,12 @@ def test_inputs_that_differ_after_a_dot_have_outputs_of_their_own(curves, here):
 def test_an_output_that_was_written_before_is_replaced(curves, here):
     curves.to_dataset().to_netcdf("mine.nc")
     for _ in range(2):
-        assert (
-            main(["mine.nc", "--include", "anova", "--report", "page.html", *QUICK])
-            == 0
-        )
+        assert main(["mine.nc", "--include", "anova", "--report", "page.html", *QUICK]) == 0
 
 
 def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
-    assert (
-        main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
-    )
+    assert main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert len(err) == 2
     assert all("n_resamples is s" in line for line in err)
@@ -256,31 +221,16 @@ def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     assert capsys.readouterr().out == "Report: again.html\n"
     assert (here / "again.html").read_bytes() == (here / "page.html").read_bytes()
     assert main(["mine-analysis.nc"]) == 2
-    assert (
-        "holds an analysis. Make its page: --report page.html"
-        in capsys.readouterr().err
-    )
-    assert (
-        main(
-            ["mine-analysis.nc", "--include", "anova", "--output", "second.nc", *QUICK]
-        )
-        == 0
-    )
-    second, first = (
-        xcurves.archive.read(f"{name}.nc")["anova"]
-        for name in ("second", "mine-analysis")
-    )
+    assert "holds an analysis. Make its page: --report page.html" in capsys.readouterr().err
+    assert main(["mine-analysis.nc", "--include", "anova", "--output", "second.nc", *QUICK]) == 0
+    second, first = (xcurves.archive.read(f"{name}.nc")["anova"] for name in ("second", "mine-analysis"))
     xr.testing.assert_identical(second.to_dataset(), first.to_dataset())
 
 
 def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
-    tasks = xr.concat([curves, curves + 1, curves * 2], "task").assign_coords(
-        task=["x", "y", "z"]
-    )
+    tasks = xr.concat([curves, curves + 1, curves * 2], "task").assign_coords(task=["x", "y", "z"])
     success = tasks.where(tasks.task == "y").rename("success")
-    both = (
-        xr.merge([tasks.where(tasks.task != "z"), success]).to_dataframe().reset_index()
-    )
+    both = xr.merge([tasks.where(tasks.task != "z"), success]).to_dataframe().reset_index()
     both.to_csv("both.csv", index=False)
     assert (
         main(
@@ -316,13 +266,9 @@ def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
     for algorithm, run, step in product(["sac", "td3"], range(4), [0, 100, 200]):
         folder = here / "runs" / f"{algorithm}_seed{run}"
         folder.mkdir(parents=True, exist_ok=True)
-        rows.append(
-            (algorithm, run, step, float((algorithm == "sac") * step + 7 * run % 5))
-        )
+        rows.append((algorithm, run, step, float((algorithm == "sac") * step + 7 * run % 5)))
         with (folder / "progress.csv").open("a") as log:
-            log.write(
-                ("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n"
-            )
+            log.write(("step,return\n" if step == 0 else "") + f"{step},{rows[-1][-1]}\n")
     assert main(["runs", *QUICK]) == 0
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "training", "return"])
     same("runs-answer.nc", frame.curves.to_dataarray("return"))
@@ -346,16 +292,12 @@ def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
     budgets.to_dataframe("score").dropna().reset_index().to_csv("mine.csv", index=False)
     for archive in (["mine.nc"], ["mine.csv", "--extra", "task"]):
         assert main([*archive, *QUICK]) == 2
-        command = (
-            f"Type: python -m xcurves {' '.join([*archive, *QUICK])} --align budget:4\n"
-        )
+        command = f"Type: python -m xcurves {' '.join([*archive, *QUICK])} --align budget:4\n"
         assert capsys.readouterr().err.endswith(command)
         assert main([*archive, "--align", "budget", *QUICK, "--output", "out.nc"]) == 0
         same("out.nc", budgets.curves.align(20, relative_to="budget"))
         assert main([*archive, "--align", "budget", "--method", "mean", *QUICK]) == 2
-        assert (
-            "--method mean does not go with --align budget" in capsys.readouterr().err
-        )
+        assert "--method mean does not go with --align budget" in capsys.readouterr().err
 
 
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
@@ -403,10 +345,7 @@ def test_negative_levels_are_no_options(curves, capsys):
     table.to_dataframe("score").reset_index().to_csv("negative.csv", index=False)
     assert main(["negative.csv", "--align", "-0.2,-0.1", *QUICK]) == 2
     refused = capsys.readouterr().err
-    assert (
-        "training column 'training' is negative in 24 rows, first ('sac', 0, -0.2), ('sac', 0, -0.1)"
-        in refused
-    )
+    assert "training column 'training' is negative in 24 rows, first ('sac', 0, -0.2), ('sac', 0, -0.1)" in refused
     assert refused.endswith("Correct it, or name another column in --training\n")
 
 
@@ -492,14 +431,10 @@ sys.exit(main([sys.argv[1], "--n-resamples", "99", "--output", "r.nc"]))
 """
 
 
-@pytest.mark.parametrize(
-    ("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-)
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.slow
-def test_interrupted_while_it_writes_it_leaves_what_was_there(
-    here, heard, sent, status
-):
+def test_interrupted_while_it_writes_it_leaves_what_was_there(here, heard, sent, status):
     xcurves.archive.write(xr.Dataset(attrs={"good": 1}), here / "r.nc")
     job = subprocess.Popen(
         [sys.executable, "-c", WAITS_BEFORE_IT_PUTS, TICTACTOE],
@@ -512,11 +447,7 @@ def test_interrupted_while_it_writes_it_leaves_what_was_there(
     out, err = job.communicate(timeout=60)
     assert job.returncode == status
     assert out == ""
-    assert err == (
-        "python -m xcurves: interrupted, nothing written\n"
-        if sent == signal.SIGINT
-        else ""
-    )
+    assert err == ("python -m xcurves: interrupted, nothing written\n" if sent == signal.SIGINT else "")
     assert [path.name for path in here.iterdir()] == ["r.nc"]
     assert xcurves.archive.read("r.nc").attrs == {"good": 1}
 
@@ -537,9 +468,7 @@ sys.meta_path.insert(0, Finder())
 sys.argv = ["xcurves"]
 runpy.run_module("xcurves", run_name="__main__")
 """
-    job = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
-    )
+    job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (job.returncode, job.stdout) == (130, "")
     assert job.stderr == "python -m xcurves: interrupted, nothing written\n"
 
@@ -605,9 +534,7 @@ def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
     assert not list(here.iterdir())
 
 
-def test_what_was_written_before_an_interruption_is_named(
-    curves, monkeypatch, capsys, here
-):
+def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, capsys, here):
     curves.to_dataset().assign(other=curves * 2).to_netcdf("two.nc")
     real, calls = xcurves.archive.write, []
 
@@ -619,10 +546,7 @@ def test_what_was_written_before_an_interruption_is_named(
 
     monkeypatch.setattr("xcurves.cli.job.archive.write", stop_at_the_second)
     assert main(["two.nc", "--value", "score", "--value", "other", *QUICK]) == 130
-    assert (
-        capsys.readouterr().err
-        == "python -m xcurves: interrupted, written before: two-answer-score.nc\n"
-    )
+    assert capsys.readouterr().err == "python -m xcurves: interrupted, written before: two-answer-score.nc\n"
     assert sorted(path.name for path in here.iterdir()) == [
         "two-answer-score.nc",
         "two.nc",
@@ -675,17 +599,13 @@ LOGS = ROOT / "tests" / "readers" / "logs"
         ),
     ],
 )
-def test_logs_are_taken_for_what_they_are_and_that_is_said(
-    here, capsys, path, options, source, sizes
-):
+def test_logs_are_taken_for_what_they_are_and_that_is_said(here, capsys, path, options, source, sizes):
     assert main([str(LOGS / path), *options, "--include", "anova"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith(f"Source: {source}\n")
     assert [line for line in err.splitlines() if "assignments" not in line] == []
     tree = xcurves.archive.read(here / f"{path}-analysis.nc")
-    assert (
-        list(tree["curves"].to_dataset().to_dataarray().isel(variable=0).shape) == sizes
-    )
+    assert list(tree["curves"].to_dataset().to_dataarray().isel(variable=0).shape) == sizes
 
 
 def test_what_is_not_recognised_gets_the_nearest_sources(here, capsys):
@@ -694,9 +614,7 @@ def test_what_is_not_recognised_gets_the_nearest_sources(here, capsys):
     for name in ("log.txt", "folder"):
         assert main([name]) == 2
         err = capsys.readouterr().err
-        assert re.match(
-            f"python -m xcurves: {name} (is|holds) nothing that is recognised", err
-        )
+        assert re.match(f"python -m xcurves: {name} (is|holds) nothing that is recognised", err)
         assert err.endswith("python -m xcurves sources\n")
     assert main(["log.txt", "--source", "tensorbord"]) == 2
     said = capsys.readouterr().err
@@ -704,35 +622,19 @@ def test_what_is_not_recognised_gets_the_nearest_sources(here, capsys):
     assert said.endswith(". Did you mean 'tensorboard'?\n")
 
 
-def test_columns_without_their_options_are_named_with_them_and_near_misses_are_suggested(
-    curves, here, capsys
-):
+def test_columns_without_their_options_are_named_with_them_and_near_misses_are_suggested(curves, here, capsys):
     def refused(*options):
         assert main(["my log.csv", *options]) == 2
-        return (
-            capsys.readouterr().err.splitlines()[-1].removeprefix("python -m xcurves: ")
-        )
+        return capsys.readouterr().err.splitlines()[-1].removeprefix("python -m xcurves: ")
 
-    log = curves.curves.to_frame().set_axis(
-        ["agent", "my seed", "step", "return"], axis=1
-    )
+    log = curves.curves.to_frame().set_axis(["agent", "my seed", "step", "return"], axis=1)
     log.assign(Env="Hopper", loss=0.5).to_csv("my log.csv", index=False)
     has = "It has 'agent', 'my seed', 'step', 'return', 'Env', 'loss'"
-    assert (
-        refused("--value", "retrun")
-        == f"--value retrun is no column of ARCHIVE. {has}. Did you mean 'return'?"
-    )
-    assert (
-        refused("--extra", "env")
-        == f"--extra env is no column of ARCHIVE. {has}. Did you mean 'Env'?"
-    )
-    assert refused("--select", "agent=sca").endswith(
-        "agent has sac and td3. Did you mean 'sac'?"
-    )
+    assert refused("--value", "retrun") == f"--value retrun is no column of ARCHIVE. {has}. Did you mean 'return'?"
+    assert refused("--extra", "env") == f"--extra env is no column of ARCHIVE. {has}. Did you mean 'Env'?"
+    assert refused("--select", "agent=sca").endswith("agent has sac and td3. Did you mean 'sac'?")
     assert refused("--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
-    assert refused("--align", "7").startswith(
-        "--align 7 leaves no score of any run. Name levels that runs reach"
-    )
+    assert refused("--align", "7").startswith("--align 7 leaves no score of any run. Name levels that runs reach")
     assert main(["my log.csv", "--extra", "Env", *QUICK]) == 0
     same("my log-answer.nc", curves.expand_dims(Env=["Hopper"]))
 
@@ -770,9 +672,7 @@ def test_a_misspelt_option_gets_the_nearest(arguments, said, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_a_missing_package_is_named_with_the_output_that_needs_it(
-    curves, here, capsys, monkeypatch
-):
+def test_a_missing_package_is_named_with_the_output_that_needs_it(curves, here, capsys, monkeypatch):
     monkeypatch.setattr("xcurves.archive_formats.engines", list)
     curves.to_dataset().to_netcdf("mine.nc", engine="scipy")
     assert main(["mine.nc", "--include", "anova"]) == 2
@@ -788,9 +688,7 @@ def test_a_missing_package_is_named_with_the_output_that_needs_it(
         ("/src/xcurves/__main__.py", "python -m xcurves"),
     ],
 )
-def test_help_has_the_name_that_the_program_was_called_by(
-    monkeypatch, capsys, called, program, arguments
-):
+def test_help_has_the_name_that_the_program_was_called_by(monkeypatch, capsys, called, program, arguments):
     import tomllib
 
     from xcurves.__main__ import shell

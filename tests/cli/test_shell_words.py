@@ -44,9 +44,7 @@ def shell_of(*given):
             "--align budget:1 --runs-short cut",
         ),
         (
-            call(".curves.align", "intersection", runs_short="failed").then(
-                call(".curves.fill_failed", "worst")
-            ),
+            call(".curves.align", "intersection", runs_short="failed").then(call(".curves.fill_failed", "worst")),
             ".curves.align('intersection', runs_short='failed').curves.fill_failed('worst')",
             "--align intersection --runs-short failed --fill-failed worst",
         ),
@@ -116,9 +114,7 @@ def test_a_call_is_an_option_in_the_shell(made, python, shell):
 def test_levels_of_a_grid_are_those_that_python_would_take():
     levels = call(".curves.align", call("np.linspace", 0.5, 7.25, 4), method="linear")
     words = shell_of().options_of(levels)
-    np.testing.assert_allclose(
-        [float(each) for each in words[1].split(",")], np.linspace(0.5, 7.25, 4)
-    )
+    np.testing.assert_allclose([float(each) for each in words[1].split(",")], np.linspace(0.5, 7.25, 4))
 
 
 @pytest.mark.parametrize(
@@ -177,9 +173,5 @@ def test_no_function_reads_our_own_messages():
         r"|\b(message|error|refusal|warning)\.(partition|rpartition|replace|removeprefix|removesuffix)\("
     )
     assert parsing.search("re.sub(pattern, written, message)")
-    found = {
-        path.name
-        for path in SOURCE.rglob("*.py")
-        if parsing.search(path.read_text(encoding="utf-8"))
-    }
+    found = {path.name for path in SOURCE.rglob("*.py") if parsing.search(path.read_text(encoding="utf-8"))}
     assert found == set()

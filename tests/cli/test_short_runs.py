@@ -148,9 +148,7 @@ def test_levels_that_are_named_keep_them(table, capsys):
     command = ["c.csv", *ABSENT, "--align", "0:100000:20000"]
     assert main(command) == 2
     refused = capsys.readouterr().err
-    cures = re.findall(
-        r"--runs-short \w+(?: --fill-failed worst)?", refused.partition(" Type: ")[0]
-    )
+    cures = re.findall(r"--runs-short \w+(?: --fill-failed worst)?", refused.partition(" Type: ")[0])
     assert cures == ["--runs-short failed --fill-failed worst", "--runs-short drop"]
     for cure in cures:
         assert main([*command, *shlex.split(cure), "--output", "out.nc"]) == 0
@@ -221,14 +219,10 @@ def test_an_archive_of_scores_without_training_asks_which_dim_has_the_tasks(caps
     named = scores.assign_coords(place=list("abcdefgh"))
     named.to_dataset().to_netcdf("named.nc")
     assert main(["named.nc", *QUICK]) == 0
-    assert read("named-answer.nc")["difference"].item() == pytest.approx(
-        found["difference"].item()
-    )
+    assert read("named-answer.nc")["difference"].item() == pytest.approx(found["difference"].item())
 
 
-def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(
-    table, capsys
-):
+def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(table, capsys):
     whole = crashed().dropna()
     whole = whole[~whole["seed"].isin([1, 2, 3])]
     short = whole.assign(task="y")
@@ -237,9 +231,7 @@ def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(
     frame.to_csv("two.csv", index=False)
     assert main(["two.csv", *QUICK]) == 2
     refused = capsys.readouterr().err
-    assert (
-        "only 1 of 2 tasks can be compared: task 'y': algorithm 'a', run 5" in refused
-    )
+    assert "only 1 of 2 tasks can be compared: task 'y': algorithm 'a', run 5" in refused
     typed = shlex.split(refused.partition("Type: ")[2])
     assert main(typed[3:]) == 0
     assert "1 of 28 runs failed and counts as" in capsys.readouterr().out

@@ -61,12 +61,8 @@ def test_intervals_without_an_end(lower, upper, said):
 
 
 def test_no_column_is_left_out_and_no_label_cut():
-    wide = pd.DataFrame(
-        np.arange(60.0).reshape(2, 30), columns=[f"column_{i}" for i in range(30)]
-    )
-    wide.index = pd.MultiIndex.from_tuples(
-        [("x" * 80, "a"), ("x" * 80, "b")], names=["task", "pair"]
-    )
+    wide = pd.DataFrame(np.arange(60.0).reshape(2, 30), columns=[f"column_{i}" for i in range(30)])
+    wide.index = pd.MultiIndex.from_tuples([("x" * 80, "a"), ("x" * 80, "b")], names=["task", "pair"])
     lines = as_text(wide).splitlines()
     assert lines[0].split() == [
         "task",
@@ -89,17 +85,10 @@ def test_every_number_of_a_table_can_be_read_back():
     for _ in range(50):
         low = rng.normal(scale=10.0 ** rng.integers(-3, 4), size=5)
         width = np.exp(rng.normal(size=5)) * 10.0 ** rng.integers(-3, 4)
-        table = pd.DataFrame(
-            {"difference": low + width / 2, "lower": low, "upper": low + width}
-        )
+        table = pd.DataFrame({"difference": low + width / 2, "lower": low, "upper": low + width})
         for row, line in enumerate(as_text(table).splitlines()[1:]):
-            said = [
-                float(word.replace("−", "-").replace(",", ""))
-                for word in line.replace(" to ", " ").split()
-            ]
-            np.testing.assert_allclose(
-                said, table.iloc[row], atol=0.051 * width[row] / 2
-            )
+            said = [float(word.replace("−", "-").replace(",", "")) for word in line.replace(" to ", " ").split()]
+            np.testing.assert_allclose(said, table.iloc[row], atol=0.051 * width[row] / 2)
 
 
 def test_yes_stands_for_true_and_nothing_for_false():

@@ -14,16 +14,12 @@ import xarray as xr
 
 from xcurves.archive import open_dataset, read, write
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*(Zarr|zarr|Consolidated|consolidated)"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:.*(Zarr|zarr|Consolidated|consolidated)")
 
 
 @pytest.fixture
 def data():
-    return xr.Dataset(
-        {"score": (("run", "training"), np.arange(6.0).reshape(2, 3))}, {"run": [0, 1]}
-    )
+    return xr.Dataset({"score": (("run", "training"), np.arange(6.0).reshape(2, 3))}, {"run": [0, 1]})
 
 
 @pytest.fixture
@@ -49,9 +45,7 @@ class Runs:
 
 
 @pytest.mark.parametrize("consolidated", [True, False])
-def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(
-    store, tmp_path, consolidated
-):
+def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(store, tmp_path, consolidated):
     numcodecs = pytest.importorskip("numcodecs")
     values = np.empty(2, object)
     values[:] = [0, Runs(tmp_path / "ran")]
@@ -60,9 +54,7 @@ def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(
     if not consolidated:
         (store / ".zmetadata").unlink()
     for options in ({}, {"chunks": {}}):
-        with pytest.raises(
-            ValueError, match=r"run/.zarray asks for the.*that run no code"
-        ):
+        with pytest.raises(ValueError, match=r"run/.zarray asks for the.*that run no code"):
             read(store) if not options else open_dataset(store, **options)
     assert not (tmp_path / "ran").exists()
     # the control: these bytes run code where they are unpickled
@@ -72,9 +64,7 @@ def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(
 
 
 @pytest.mark.parametrize("key", ["filters", "compressor"])
-@pytest.mark.parametrize(
-    "codec", ["pickle", "msgpack2", "json2", "unheard_of", "numcodecs.pickle"]
-)
+@pytest.mark.parametrize("codec", ["pickle", "msgpack2", "json2", "unheard_of", "numcodecs.pickle"])
 def test_only_listed_codecs_are_decoded(store, key, codec):
     edit(
         store / "score" / ".zarray",
@@ -103,13 +93,9 @@ def test_codecs_of_format_3_are_checked_within_shards_too(data, tmp_path):
     xr.testing.assert_identical(read(tmp_path / "a.zarr"), data)
     path = tmp_path / "a.zarr" / "score" / "zarr.json"
     found = json.loads(path.read_text())
-    found["codecs"][0]["configuration"]["codecs"].append(
-        {"name": "numcodecs.pickle", "configuration": {}}
-    )
+    found["codecs"][0]["configuration"]["codecs"].append({"name": "numcodecs.pickle", "configuration": {}})
     path.write_text(json.dumps(found))
-    with pytest.raises(
-        ValueError, match=r"score/zarr\.json asks for the codec 'numcodecs\.pickle'"
-    ):
+    with pytest.raises(ValueError, match=r"score/zarr\.json asks for the codec 'numcodecs\.pickle'"):
         read(tmp_path / "a.zarr")
 
 
@@ -139,9 +125,7 @@ def test_a_large_file_is_read_if_the_caller_allows_it(tmp_path):
     assert read(path, max_bytes=4194328).sizes["phony_dim_1"] == 2**20
 
 
-@pytest.mark.parametrize(
-    "changes", [{"shape": [2**40, 3]}, {"chunks": [2**40, 3]}, {"dtype": "<U500000000"}]
-)
+@pytest.mark.parametrize("changes", [{"shape": [2**40, 3]}, {"chunks": [2**40, 3]}, {"dtype": "<U500000000"}])
 def test_a_zarr_store_that_declares_too_much_is_refused(store, changes):
     edit(store / "score" / ".zarray", **changes)
     (store / ".zmetadata").unlink()
@@ -155,9 +139,7 @@ def test_a_zarr_store_that_lost_its_attributes_is_refused(store):
     read(store)
     (store / ".zattrs").unlink()
     for options in ({}, {"chunks": {}}):
-        with pytest.raises(
-            ValueError, match=r"\.zattrs and \.zmetadata.*are missing.*Write it again"
-        ):
+        with pytest.raises(ValueError, match=r"\.zattrs and \.zmetadata.*are missing.*Write it again"):
             read(store) if not options else open_dataset(store, **options)
 
 
@@ -173,9 +155,7 @@ def test_a_netcdf_3_file_that_declares_too_much_is_refused(data, tmp_path):
     content = (tmp_path / "a.nc").read_bytes()
     assert content.count(struct.pack(">i", 3)) > 1
     at = content.index(b"training") + 8
-    (tmp_path / "a.nc").write_bytes(
-        content[:at] + struct.pack(">i", 2**30) + content[at + 4 :]
-    )
+    (tmp_path / "a.nc").write_bytes(content[:at] + struct.pack(">i", 2**30) + content[at + 4 :])
     with pytest.raises(ValueError, match="cannot be read as a complete archive"):
         read(tmp_path / "a.nc")
 

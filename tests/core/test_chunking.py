@@ -23,9 +23,7 @@ threadpoolctl = pytest.importorskip("threadpoolctl")
 
 def drawn(n, size, shape=(4, 10, 100)):
     """Curves of n tasks in chunks of some, lazily drawn."""
-    return label(
-        da.random.default_rng(0).normal(size=(n, *shape), chunks=(size, *shape))
-    )
+    return label(da.random.default_rng(0).normal(size=(n, *shape), chunks=(size, *shape)))
 
 
 def label(values):
@@ -40,34 +38,24 @@ def label(values):
 
 
 METHODS = {
-    "randomized_anova": lambda curves: curves.curves.randomized_anova(
-        n_resamples=50, rng=0
-    ),
-    "paired": lambda curves: curves.curves.randomized_anova(
-        n_resamples=50, paired=True, rng=0
-    ),
+    "randomized_anova": lambda curves: curves.curves.randomized_anova(n_resamples=50, rng=0),
+    "paired": lambda curves: curves.curves.randomized_anova(n_resamples=50, paired=True, rng=0),
     "pairwise": lambda curves: curves.curves.pairwise(n_resamples=50, rng=0),
-    "contrast": lambda curves: curves.curves.contrast(
-        {"a0": 1, "a1": -1}, n_resamples=50, rng=0
-    ),
+    "contrast": lambda curves: curves.curves.contrast({"a0": 1, "a1": -1}, n_resamples=50, rng=0),
     "ss_profile": lambda curves: curves.curves.ss_profile(n_resamples=50, rng=0),
-    "fit_power_law": lambda curves: (
-        10 + 0 * curves + 50 * curves.training**-0.5
-    ).curves.fit_power_law(units="percent", sigma_hat_sq=1.0),
+    "fit_power_law": lambda curves: (10 + 0 * curves + 50 * curves.training**-0.5).curves.fit_power_law(
+        units="percent", sigma_hat_sq=1.0
+    ),
     "leave_one_size_out": lambda curves: (
         (10 + 0 * curves + 50 * curves.training**-0.5)
         .isel(training=slice(0, 6))
         .curves.leave_one_size_out(units="percent", sigma_hat_sq=1.0)
     ),
-    "performance_cdf": lambda curves: curves.isel(training=-1).curves.performance_cdf(
-        scores_at=[0.0]
-    ),
+    "performance_cdf": lambda curves: curves.isel(training=-1).curves.performance_cdf(scores_at=[0.0]),
     "bootstrap": lambda curves: curves.isel(training=-1).curves.performance_cdf(
         interval="percentile", n_resamples=50, rng=0
     ),
-    "compare_distributions": lambda curves: curves.isel(
-        training=-1
-    ).curves.compare_distributions(),
+    "compare_distributions": lambda curves: curves.isel(training=-1).curves.compare_distributions(),
 }
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
@@ -88,13 +76,8 @@ def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):
 def test_merged_chunks_of_tasks_and_of_curves_give_the_same(method):
     """200 tasks in chunks of one, which are merged to two; runs and algorithms in chunks that cannot be."""
     curves = label(np.random.default_rng(1).normal(size=(200, 3, 3, 8)))
-    assert (
-        chunking.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"]
-        == (2,) * 100
-    )
-    assert_identical_but_for_blas(
-        method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves)
-    )
+    assert chunking.coarsen(curves.chunk(task=1), labels.DIMS).chunksizes["task"] == (2,) * 100
+    assert_identical_but_for_blas(method(curves.chunk(task=1, run=2, algorithm=1)).compute(), method(curves))
 
 
 def test_chunks_are_merged_over_several_dims_where_they_are_many():
@@ -131,9 +114,7 @@ def test_the_levels_of_a_task_are_one_chunk_so_that_a_block_has_few_tasks_with_l
 
 
 def test_a_block_takes_the_names_of_its_own_tasks_along():
-    lazy = xcurves.randomized_anova(
-        drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0
-    )
+    lazy = xcurves.randomized_anova(drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0)
     graph = dict(dask.optimize(lazy)[0].__dask_graph__())
     # 10,000 names are 60 kB
     assert max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000
@@ -153,18 +134,12 @@ def test_a_computed_result_keeps_no_reassignments_in_its_graph(chunks):
 
 
 def blas_threads():
-    return [
-        pool["num_threads"]
-        for pool in threadpoolctl.threadpool_info()
-        if pool["user_api"] == "blas"
-    ]
+    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
 
 
 @pytest.mark.parametrize("failing", [False, True])
 @pytest.mark.parametrize("turn", [0, slow(1)])
-def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(
-    monkeypatch, failing, turn
-):
+def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(monkeypatch, failing, turn):
     seen = []
 
     def recorded(method):
@@ -177,9 +152,7 @@ def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(
         return wrapper
 
     monkeypatch.setattr(jobs.Job, "results", recorded(jobs.Job.results))
-    lazy = (
-        drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
-    )
+    lazy = drawn(40, 2).chunk(training=25).curves.randomized_anova(n_resamples=50, rng=0)
     # threadpoolctl lets one thread alone set limits, until it ends
     with ThreadPoolExecutor(1) as pool:
         limit = pool.submit(threadpoolctl.threadpool_limits, 2, "blas").result()
@@ -207,8 +180,7 @@ def test_without_threadpoolctl_chunks_are_computed_all_the_same(monkeypatch):
     chunking._blas.cache_clear()
     curves = drawn(2, 1).persist()
     found, expected = (
-        each.curves.contrast({"a0": 1, "a1": -1}, rng=0).compute()
-        for each in (curves, curves.compute())
+        each.curves.contrast({"a0": 1, "a1": -1}, rng=0).compute() for each in (curves, curves.compute())
     )
     xr.testing.assert_allclose(found, expected)
     chunking._blas.cache_clear()

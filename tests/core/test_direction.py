@@ -60,9 +60,7 @@ def test_names_say_which_end_is_better():
     assert named("{}", unknown) == dict.fromkeys(unknown)
 
 
-@pytest.mark.parametrize(
-    "form", ["{}", "val_{}", "eval/{}", "{}_mean", "{}@3", "{}.p99"]
-)
+@pytest.mark.parametrize("form", ["{}", "val_{}", "eval/{}", "{}_mean", "{}@3", "{}.p99"])
 def test_what_only_says_of_which_data_changes_nothing(form):
     assert named(form, direction.LOW) == dict.fromkeys(direction.LOW, False)
     assert named(form, direction.HIGH) == dict.fromkeys(direction.HIGH, True)
@@ -84,10 +82,7 @@ def test_no_other_module_has_a_list_of_losses():
     having = [
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
-        if any(
-            len(set(rare.findall(line))) > 1
-            for line in path.read_text(encoding="utf-8").splitlines()
-        )
+        if any(len(set(rare.findall(line))) > 1 for line in path.read_text(encoding="utf-8").splitlines())
     ]
     assert having == ["core/direction.py"]
 
@@ -141,16 +136,12 @@ def test_what_says_the_direction(made, given, higher, source):
 
 @pytest.mark.parametrize("value", ["no", 2, -1])
 def test_the_attr_is_0_or_1(value):
-    with pytest.raises(
-        ValueError, match=r"curves.attrs\['higher_is_better'\] must be 1 or 0; got"
-    ):
+    with pytest.raises(ValueError, match=r"curves.attrs\['higher_is_better'\] must be 1 or 0; got"):
         direction.find(scores("y", higher_is_better=value))
 
 
 def test_the_option_is_true_or_false():
-    with pytest.raises(
-        TypeError, match="higher_is_better must be True or False; got 1"
-    ):
+    with pytest.raises(TypeError, match="higher_is_better must be True or False; got 1"):
         scores("y").curves.pairwise(higher_is_better=1)
 
 
@@ -209,11 +200,7 @@ def test_an_unknown_direction_is_one_detail_and_stands_in_history():
     assert found.attrs["history"].count("taken as better") == 1
     curves = scores("value")
     analysis = curves.curves.analyze(include=["pairwise"], rng=0)
-    (line,) = (
-        each
-        for each in analysis.curves.summary().split("\n")
-        if "taken as better" in each
-    )
+    (line,) = (each for each in analysis.curves.summary().split("\n") if "taken as better" in each)
     assert line.startswith("Higher is taken as better: the name value does not say")
     cure = re.search(r"\(else: (.*)\)\.$", line)[1]
     exec(cure, {"curves": curves})  # the cure as it is printed
@@ -236,18 +223,14 @@ def test_where_nothing_is_better_no_direction_is_assumed():
     of_anova = made.curves.randomized_anova(rng=0)
     of_contrast = made.curves.contrast({"good": 1, "bad": -1}, rng=0)
     for result in (of_anova, of_contrast):
-        assert (
-            "taken as better" not in result.curves.summary() + result.attrs["history"]
-        )
+        assert "taken as better" not in result.curves.summary() + result.attrs["history"]
 
 
 def test_normalized_scores_are_better_the_higher():
     losses = scores("val_loss")
     scaled = losses.curves.normalize(low=2.0, high=0.0)
     assert scaled.attrs["higher_is_better"] == 1
-    assert (
-        scaled.curves.pairwise(rng=0).curves.summary().startswith("good has the higher")
-    )
+    assert scaled.curves.pairwise(rng=0).curves.summary().startswith("good has the higher")
     # its worst is 1, as given
     kept = losses.curves.normalize(low=0.0, high=2.0)
     assert kept.curves.pairwise(rng=0).curves.summary().startswith("good has the lower")
@@ -276,16 +259,12 @@ def test_a_given_direction_stays_with_what_is_made():
             "value": [1.0, None, 2.0, 3.0],
         }
     )
-    made = frame.curves.to_dataarray(
-        "value", missing_scores="failed", higher_is_better=False
-    )
+    made = frame.curves.to_dataarray("value", missing_scores="failed", higher_is_better=False)
     assert np.isposinf(made).sum() == 1
     filled = made.curves.fill_failed("worst")
     assert filled.max() == 3.0
     assert filled.attrs["higher_is_better"] == 0
-    by_name = frame.rename(columns={"value": "val_loss"}).curves.to_dataarray(
-        "val_loss", missing_scores="failed"
-    )
+    by_name = frame.rename(columns={"value": "val_loss"}).curves.to_dataarray("val_loss", missing_scores="failed")
     assert np.isposinf(by_name).sum() == 1
 
 
@@ -309,24 +288,14 @@ def every_method():
     one = {"task": 0, "training": -1}
     return {
         "across_tasks": lambda curves: curves.curves.across_tasks(rng=0),
-        "profile_across_tasks": lambda curves: curves.curves.profile_across_tasks(
-            rng=0
-        ),
+        "profile_across_tasks": lambda curves: curves.curves.profile_across_tasks(rng=0),
         "pairwise": lambda curves: curves.curves.pairwise(rng=0),
-        "contrast": lambda curves: curves.curves.contrast(
-            {"good": 1, "bad": -1}, margin=0.1, rng=0
-        ),
-        "sequential": lambda curves: (
-            curves[0].curves.assign_looks(3).curves.sequential(n_looks=2, rng=0)
-        ),
-        "gate": lambda curves: curves.isel(one).curves.gate(
-            baseline="bad", looks=[1, 2]
-        ),
+        "contrast": lambda curves: curves.curves.contrast({"good": 1, "bad": -1}, margin=0.1, rng=0),
+        "sequential": lambda curves: curves[0].curves.assign_looks(3).curves.sequential(n_looks=2, rng=0),
+        "gate": lambda curves: curves.isel(one).curves.gate(baseline="bad", looks=[1, 2]),
         "tuning_curve": lambda curves: curves.isel(one).curves.tuning_curve(),
         "performance_cdf": lambda curves: curves.isel(one).curves.performance_cdf(),
-        "compare_distributions": lambda curves: curves.isel(
-            one
-        ).curves.compare_distributions(),
+        "compare_distributions": lambda curves: curves.isel(one).curves.compare_distributions(),
         "mean_time_to_target": lambda curves: curves[0].curves.mean_time_to_target(0.5),
         "speedup": lambda curves: curves[0].curves.speedup(reference="bad"),
     }
@@ -358,8 +327,7 @@ def test_the_signature_says_none_wherever_the_option_stands():
     named = [
         getattr(xcurves, name)
         for name in xcurves.__all__
-        if callable(getattr(xcurves, name))
-        and not isinstance(getattr(xcurves, name), type)
+        if callable(getattr(xcurves, name)) and not isinstance(getattr(xcurves, name), type)
     ]
     having = [
         signature(each).parameters["higher_is_better"].default

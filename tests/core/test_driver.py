@@ -34,9 +34,7 @@ OF_PAIRS = {
 def toy(name, variables):
     """A kind that only has variables."""
     like = kind("contrast")
-    return replace(
-        like, name=name, variables=variables, coords={"kept": (), "pair": ()}
-    )
+    return replace(like, name=name, variables=variables, coords={"kept": (), "pair": ()})
 
 
 @pytest.fixture
@@ -62,9 +60,7 @@ def by_level(group, *, scale):
 
 
 @pytest.mark.parametrize("chunks", [None, {"task": 2, "run": 2}, {"training": 4}])
-def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(
-    curves, chunks
-):
+def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(curves, chunks):
     given = curves if chunks is None else curves.chunk(chunks)
     with dask.config.set(scheduler=refuse_to_compute):
         found = per_task(
@@ -76,9 +72,7 @@ def test_groups_of_whole_curves_come_back_at_their_tasks_levels_and_algorithms(
             attrs={"scale": 2.0},
         )
     assert found.mean_score.dims == ("task", "algorithm", "training")
-    xr.testing.assert_allclose(
-        found["mean_score"].drop_attrs(), 2 * curves.mean("run").drop_attrs()
-    )
+    xr.testing.assert_allclose(found["mean_score"].drop_attrs(), 2 * curves.mean("run").drop_attrs())
     assert found.n_runs.values.tolist() == [
         [4, 4, 4],
         [4, 0, 4],
@@ -103,7 +97,7 @@ class Sums(NamedTuple):
 
 
 def weighted_sums(curves):
-    """Sums of the levels of every curve, weighted by their index, shape (task, algorithm, run, training) to (..., run)."""
+    """Sums of the levels of every curve, weighted by their index: (task, algorithm, run, training) to (..., run)."""
     has = ~np.isnan(curves)
     counts = has.sum(axis=-1).reshape(len(curves), -1)
     sums = (np.nan_to_num(curves) * np.arange(curves.shape[-1])).sum(axis=-1)
@@ -113,17 +107,11 @@ def weighted_sums(curves):
 def of_pairs(group):
     """Differences of the sums of the runs that are present."""
     sums = group.data[0].sums
-    return (
-        {"difference": sums[:, 0].sum(axis=-1) - sums[:, 1].sum(axis=-1)}
-        if group.present.any(axis=1).all()
-        else {}
-    )
+    return {"difference": sums[:, 0].sum(axis=-1) - sums[:, 1].sum(axis=-1)} if group.present.any(axis=1).all() else {}
 
 
 def add_largest(found):
-    found["largest"] = np.nanmax(
-        np.nan_to_num(found["difference"], nan=-np.inf), axis=1
-    )
+    found["largest"] = np.nanmax(np.nan_to_num(found["difference"], nan=-np.inf), axis=1)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +137,7 @@ def test_pairs_are_reduced_by_themselves_chunk_by_chunk(curves, chunks):
     )
     expected[[1, 3]] = np.nan  # algorithm a has no run there
     np.testing.assert_allclose(found.difference, expected)
-    np.testing.assert_allclose(
-        found.largest[[0, 2, 4]], expected[[0, 2, 4]].max(axis=1)
-    )
+    np.testing.assert_allclose(found.largest[[0, 2, 4]], expected[[0, 2, 4]].max(axis=1))
     assert found.n_runs.values.tolist() == [
         [4, 4, 4],
         [4, 0, 4],
@@ -175,9 +161,7 @@ def test_runs_become_other_arrays_in_the_order_that_was_given(curves, chunks):
     if chunks is not None:
         given = given.chunk(chunks)
     with dask.config.set(scheduler=refuse_to_compute):
-        found = reduce_runs(
-            "range", ranges, given, ("algorithm", "run", "end"), sizes={"end": 2}
-        )
+        found = reduce_runs("range", ranges, given, ("algorithm", "run", "end"), sizes={"end": 2})
     expected = xr.concat([curves.min("training"), curves.max("training")], "end")
     assert found.dims == ("task", "algorithm", "run", "end")
     np.testing.assert_array_equal(found, expected.transpose(*found.dims))

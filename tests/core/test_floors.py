@@ -15,9 +15,7 @@ from xcurves.core.floors import fewest_flips, fewest_reassignments
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ALPHA = 0.05
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
-FLOOR = re.compile(
-    r"[Ww]ith [^.]*? no (?:adjusted )?p [^:]*?can be below ([\d.]+): ([^.]*)\."
-)
+FLOOR = re.compile(r"[Ww]ith [^.]*? no (?:adjusted )?p [^:]*?can be below ([\d.]+): ([^.]*)\.")
 
 
 def one_task(n_algorithms, n_runs, seed=0):
@@ -38,9 +36,7 @@ def over_tasks(n_tasks, n_algorithms, n_runs=3):
 
 def floor_of(result, begin=""):
     """Return the floor and the cure of the sentence that begins so, both None where there is none."""
-    sentences = xcurves.kinds.kind(result.attrs["xcurves_result"]).every_statement(
-        result
-    )
+    sentences = xcurves.kinds.kind(result.attrs["xcurves_result"]).every_statement(result)
     said = " ".join(each.text for each in sentences)
     found = FLOOR.search(said, said.find(begin) if begin else 0)
     return (None, None) if found is None else (float(found[1]), found[2])
@@ -53,9 +49,7 @@ def smallest(result, effect="algorithm"):
 
 @pytest.mark.parametrize("n_runs", [2, 3, 4])
 @pytest.mark.parametrize("n_algorithms", [3, 4, 5, 6])
-def test_with_two_to_four_runs_more_runs_are_the_cure_and_no_reference(
-    n_algorithms, n_runs
-):
+def test_with_two_to_four_runs_more_runs_are_the_cure_and_no_reference(n_algorithms, n_runs):
     curves = one_task(n_algorithms, n_runs)
     result = xcurves.pairwise(curves)
     floor, cure = floor_of(result)
@@ -77,9 +71,7 @@ def test_with_two_to_four_runs_more_runs_are_the_cure_and_no_reference(
     ("n_runs", "with_floor", "cured_by_reference"),
     [(5, range(5, 10), range(5, 8)), (6, (8, 9, 24, 25), (8, 9, 24))],
 )
-def test_a_reference_is_a_cure_exactly_where_fewer_pairs_reach_the_level(
-    n_runs, with_floor, cured_by_reference
-):
+def test_a_reference_is_a_cure_exactly_where_fewer_pairs_reach_the_level(n_runs, with_floor, cured_by_reference):
     for n_algorithms in with_floor:
         curves = one_task(n_algorithms, n_runs)
         result = xcurves.pairwise(curves, n_resamples=10_000)
@@ -102,9 +94,7 @@ def test_the_reference_that_lifts_a_floor_of_unlike_runs_is_named():
     named = re.match(r"compare fewer with reference='(\w)', or run more", cure)
     least = {"a": 2 / math.comb(8, 4)}
     if named:
-        cured = xcurves.pairwise(
-            curves, correction="bonferroni", reference=named[1], n_resamples=20_000
-        )
+        cured = xcurves.pairwise(curves, correction="bonferroni", reference=named[1], n_resamples=20_000)
         assert cured.pvalue_adjusted_least.max() <= ALPHA
     else:  # a and b stay beyond the level in each comparison that has both
         assert 4 * least["a"] > ALPHA
@@ -124,12 +114,8 @@ def test_few_reassignments_are_cured_by_more():
 
 @pytest.mark.parametrize("n_tasks", range(1, 6))
 @pytest.mark.parametrize("n_algorithms", [2, 3, slow(4), slow(5), slow(7)])
-def test_of_tasks_like_these_more_tasks_are_the_cure_and_no_reference(
-    n_algorithms, n_tasks
-):
-    result = xcurves.across_tasks(
-        over_tasks(n_tasks, n_algorithms), n_resamples=300, rng=0
-    )
+def test_of_tasks_like_these_more_tasks_are_the_cure_and_no_reference(n_algorithms, n_tasks):
+    result = xcurves.across_tasks(over_tasks(n_tasks, n_algorithms), n_resamples=300, rng=0)
     _, cure = floor_of(result, "For tasks like these: with")
     assert "reference" not in cure
     found = re.match(
@@ -146,9 +132,7 @@ def test_of_tasks_like_these_more_tasks_are_the_cure_and_no_reference(
         )
 
     def random_of(n):
-        of_tasks = xcurves.across_tasks(
-            over_tasks(n, n_algorithms, 2), n_resamples=2000, rng=0
-        )
+        of_tasks = xcurves.across_tasks(over_tasks(n, n_algorithms, 2), n_resamples=2000, rng=0)
         return of_tasks.sel(task_effect="random")
 
     cured = random_of(fewest)
@@ -164,13 +148,9 @@ def test_of_these_very_tasks_more_runs_are_the_cure():
     floor, cure = floor_of(result, "For these very tasks: with")
     assert floor == pytest.approx(3 * 2 / 20)
     enough = int(re.fullmatch(r"run more: (\d+) a side are enough", cure)[1])
-    cured = xcurves.across_tasks(over_tasks(1, 3, enough), rng=0).sel(
-        task_effect="fixed"
-    )
+    cured = xcurves.across_tasks(over_tasks(1, 3, enough), rng=0).sel(task_effect="fixed")
     assert cured.pvalue_adjusted.max() <= ALPHA
-    before = xcurves.across_tasks(over_tasks(1, 3, enough - 1), rng=0).sel(
-        task_effect="fixed"
-    )
+    before = xcurves.across_tasks(over_tasks(1, 3, enough - 1), rng=0).sel(task_effect="fixed")
     assert before.pvalue_adjusted.min() > ALPHA
 
 
@@ -196,10 +176,7 @@ def test_families_are_added_where_these_are_too_few():
     curves = over_tasks(12, 2).assign_coords(family=("task", list("aaabbbcccddd")))
     result = xcurves.across_tasks(curves, task_groups="family", rng=0)
     said = result.curves.summary()
-    assert (
-        "with 4 families of tasks no p can be below 0.125: add families: 6 are the fewest."
-        in said
-    )
+    assert "with 4 families of tasks no p can be below 0.125: add families: 6 are the fewest." in said
     more = over_tasks(12, 2).assign_coords(family=("task", list("aabbccddeeff")))
     cured = xcurves.across_tasks(more, task_groups="family", rng=0)
     assert cured.pvalue_adjusted.sel(task_effect="random").item() <= ALPHA

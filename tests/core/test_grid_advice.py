@@ -35,30 +35,17 @@ def episodes(seed, n):
 
 
 EVALUATIONS = {
-    ("x", a, run): np.arange(0, 20_001, every) + run
-    for a, every in (("a", 1000), ("b", 1500))
-    for run in (0, 1)
+    ("x", a, run): np.arange(0, 20_001, every) + run for a, every in (("a", 1000), ("b", 1500)) for run in (0, 1)
 }
 LOGS = {
     "evaluations at steps of their own": EVALUATIONS,
     "episodes": {
-        ("x", a, run): episodes(seed, 250)
-        for seed, (a, run) in enumerate([(a, r) for a in "ab" for r in (0, 1)])
+        ("x", a, run): episodes(seed, 250) for seed, (a, run) in enumerate([(a, r) for a in "ab" for r in (0, 1)])
     },
-    "large and near": {
-        ("x", a, run): 1e9 + np.arange(6) * 0.25 + run * 0.1
-        for a in "ab"
-        for run in (0, 1)
-    },
-    "four visits": {
-        ("x", a, run): np.array([3, 6, 9, 12]) - shift
-        for shift, a in enumerate("ab")
-        for run in (0, 1)
-    },
+    "large and near": {("x", a, run): 1e9 + np.arange(6) * 0.25 + run * 0.1 for a in "ab" for run in (0, 1)},
+    "four visits": {("x", a, run): np.array([3, 6, 9, 12]) - shift for shift, a in enumerate("ab") for run in (0, 1)},
     "three late visits": {
-        ("x", a, run): np.array([16, 19, 22]) + (a == "a") * (-1) ** run
-        for a in "ab"
-        for run in (0, 1)
+        ("x", a, run): np.array([16, 19, 22]) + (a == "a") * (-1) ** run for a in "ab" for run in (0, 1)
     },
     "late visits of tasks": {
         (task, a, run): np.array([16, 19, 22]) * scale + (a == "a")
@@ -66,10 +53,8 @@ LOGS = {
         for a in "ab"
         for run in (0, 1)
     },
-    "tasks alike": EVALUATIONS
-    | {("y", *key[1:]): at * 1.2 + 7 for key, at in EVALUATIONS.items()},
-    "tasks of other budgets": EVALUATIONS
-    | {("y", *key[1:]): at * 50 + 7 for key, at in EVALUATIONS.items()},
+    "tasks alike": EVALUATIONS | {("y", *key[1:]): at * 1.2 + 7 for key, at in EVALUATIONS.items()},
+    "tasks of other budgets": EVALUATIONS | {("y", *key[1:]): at * 50 + 7 for key, at in EVALUATIONS.items()},
 }
 
 
@@ -85,9 +70,7 @@ def test_the_call_in_the_message_leads_to_an_anova(levels, on):
     curves = frame.curves.to_dataarray("r", extra="task")
     with pytest.raises(ValueError, match=r"common training level") as caught:
         curves.curves.align(on)
-    code = re.search(
-        r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0]
-    )[1]
+    code = re.search(r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0])[1]
     whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on, levels))
 
 
@@ -133,13 +116,8 @@ def test_budgets_get_fractions_and_what_has_none_gets_levels():
         ("evaluations at steps of their own", 14),
         ("tasks of other budgets", 14),
     ):
-        assert (
-            f"fractions of its budget with no on= and .curves.align({n}, relative_to='budget')"
-            in said(name)
-        )
-    assert "with no on= and .curves.align(4, relative_to='budget')" in said(
-        "four visits"
-    )
+        assert f"fractions of its budget with no on= and .curves.align({n}, relative_to='budget')" in said(name)
+    assert "with no on= and .curves.align(4, relative_to='budget')" in said("four visits")
     # no run has scores at the first fractions
     assert re.search(
         r"on=np\.linspace\([\d.]+, [\d.]+, 6\), method='linear'$",
@@ -150,9 +128,8 @@ def test_budgets_get_fractions_and_what_has_none_gets_levels():
         said("three late visits"),
     )
     # and tasks share no levels
-    assert (
-        "the end of its budget with no on= and .curves.align(1, relative_to='budget')"
-        in said("late visits of tasks")
+    assert "the end of its budget with no on= and .curves.align(1, relative_to='budget')" in said(
+        "late visits of tasks"
     )
 
 
@@ -178,9 +155,7 @@ LACKING = "some levels", "all common levels", "one run"
     every(2, [(*test, lacking) for test in TESTS.items() for lacking in LACKING]),
 )
 def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacking):
-    curves = make_curves(
-        np.random.default_rng(3).normal(size=(4, 2, 4, 8)), task=list("stuv")
-    )
+    curves = make_curves(np.random.default_rng(3).normal(size=(4, 2, 4, 8)), task=list("stuv"))
     curves = curves.assign_coords(algorithm=["a", "b"])
     if lacking == "one run":
         curves[2, 0, 1, 3:] = np.nan
@@ -233,15 +208,11 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
         ),
     ],
 )
-def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(
-    call, n_first, begin, said
-):
+def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(call, n_first, begin, said):
     levels = {("x", "a", 0): np.arange(n_first), ("x", "b", 0): np.arange(begin, 10)}
     levels |= {("x", algorithm, 1): np.arange(10.0) for algorithm in "ab"}
     # has all of its levels
-    levels |= {
-        ("y", algorithm, run): np.zeros(1) for algorithm in "ab" for run in (0, 1)
-    }
+    levels |= {("y", algorithm, run): np.zeros(1) for algorithm in "ab" for run in (0, 1)}
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     with (
         warnings.catch_warnings(action="error"),
@@ -251,11 +222,7 @@ def test_runs_that_never_meet_or_at_0_alone_are_to_be_left_out(
 
 
 def test_levels_below_0_have_no_budget_and_get_a_grid():
-    levels = {
-        ("x", algorithm, run): np.arange(8.0) + run / 2
-        for algorithm in "ab"
-        for run in (0, 1)
-    }
+    levels = {("x", algorithm, run): np.arange(8.0) + run / 2 for algorithm in "ab" for run in (0, 1)}
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     # Tables have none; arrays may.
     curves = curves.assign_coords(training=curves["training"] - 9)

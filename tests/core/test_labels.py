@@ -90,7 +90,5 @@ def test_a_result_is_known_by_its_variables_without_attrs(curves):
         ("sac", [], ""),
     ],
 )
-def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(
-    name, known, said
-):
+def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(name, known, said):
     assert labels.did_you_mean(name, known) == said

@@ -5,9 +5,7 @@ import xcurves
 from strategies import make_curves
 from xcurves.core.jobs import Layout
 
-LAYOUT = Layout(
-    {"a": (), "b": ("effect", "bound"), "c": ("effect",)}, {"effect": 2, "bound": 3}
-)
+LAYOUT = Layout({"a": (), "b": ("effect", "bound"), "c": ("effect",)}, {"effect": 2, "bound": 3})
 
 
 def test_a_blank_is_nan():

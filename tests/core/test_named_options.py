@@ -25,30 +25,19 @@ def test_an_unknown_option_of_a_function_gets_the_nearest(name):
     function = FUNCTIONS[name]
     options = list(inspect.signature(function).parameters)
     for option, said in unknown_options(function, options).items():
-        assert (
-            said
-            == f"{function.__name__}() has no option '{option}_'. Did you mean {option!r}?"
-        )
+        assert said == f"{function.__name__}() has no option '{option}_'. Did you mean {option!r}?"
     with pytest.raises(TypeError) as caught:
         function(qqq=1)
     if len(options) > 1:
-        assert (
-            str(caught.value)
-            == f"{function.__name__}() has no option 'qqq'. It has {', '.join(options[1:])}"
-        )
+        assert str(caught.value) == f"{function.__name__}() has no option 'qqq'. It has {', '.join(options[1:])}"
     else:
-        assert (
-            str(caught.value)
-            == f"{function.__name__}() has no option 'qqq'. It has none"
-        )
+        assert str(caught.value) == f"{function.__name__}() has no option 'qqq'. It has none"
 
 
 @pytest.mark.parametrize(("accessor", "name"), METHODS)
 def test_an_unknown_option_of_a_method_gets_the_nearest(accessor, name):
     method = getattr(accessor(None), name)
-    for option, said in unknown_options(
-        method, inspect.signature(method).parameters
-    ).items():
+    for option, said in unknown_options(method, inspect.signature(method).parameters).items():
         assert said == f"{name}() has no option '{option}_'. Did you mean {option!r}?"
 
 
@@ -58,10 +47,6 @@ def test_the_function_is_otherwise_the_one_that_was_written():
     assert inspect.signature(xcurves.pairwise) == inspect.signature(written)
     assert xcurves.pairwise.__doc__ == written.__doc__
     assert pickle.loads(pickle.dumps(xcurves.pairwise)) is xcurves.pairwise
-    assert xcurves.randomized_anova(curves, rng=0).identical(
-        inspect.unwrap(xcurves.randomized_anova)(curves, rng=0)
-    )
-    with pytest.raises(
-        TypeError, match=r"missing 1 required keyword-only argument: 'baseline'"
-    ):
+    assert xcurves.randomized_anova(curves, rng=0).identical(inspect.unwrap(xcurves.randomized_anova)(curves, rng=0))
+    with pytest.raises(TypeError, match=r"missing 1 required keyword-only argument: 'baseline'"):
         xcurves.gate(curves)

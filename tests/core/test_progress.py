@@ -84,9 +84,7 @@ def test_a_bar_that_is_asked_for_is_shown_anywhere_and_none_that_is_not(run):
 )
 def test_a_notebook_has_a_kernel(monkeypatch, shell, watched):
     monkeypatch.setattr(sys, "stderr", Screen(terminal=False))
-    monkeypatch.setitem(
-        sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell)
-    )
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     assert validation.is_watched() == watched
 
 
@@ -114,16 +112,12 @@ def test_without_tqdm_only_a_bar_that_is_asked_for_is_missed(run, monkeypatch):
 @pytest.mark.filterwarnings("ignore:power 0.8 is reached with none")
 def test_a_bar_of_a_method_changes_no_number(monkeypatch, name):
     monkeypatch.setattr(validation, "_LONG_CALL", -1.0)
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(8, 2, 6, 5)), task=list("stuvwxyz")
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(8, 2, 6, 5)), task=list("stuvwxyz"))
 
     def call():
         if name == "runs_needed":
             test = partial(xcurves.randomized_anova, n_resamples=19)
-            return xcurves.runs_needed(
-                curves[0], test=test, n_runs=[4, 6], n_replications=4, rng=0
-            )
+            return xcurves.runs_needed(curves[0], test=test, n_runs=[4, 6], n_replications=4, rng=0)
         return getattr(xcurves, name)(curves, n_resamples=200, rng=0)
 
     plain = call()

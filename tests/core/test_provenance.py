@@ -17,17 +17,13 @@ def test_significance_is_counted_and_not_rounded():
 
 def test_smallest_p_follows_from_the_counts():
     def smallest(n_resamples, n_assignments):
-        return provenance.smallest_reachable(
-            xr.Dataset({"n_resamples": n_resamples, "n_assignments": n_assignments})
-        )
+        return provenance.smallest_reachable(xr.Dataset({"n_resamples": n_resamples, "n_assignments": n_assignments}))
 
     assert smallest(10, 10.0) == 0.1
     assert smallest(999, 92378.0) == 0.001
 
 
-@pytest.mark.parametrize(
-    "through", [lambda c: c.curves.randomized_anova(), xcurves.randomized_anova]
-)
+@pytest.mark.parametrize("through", [lambda c: c.curves.randomized_anova(), xcurves.randomized_anova])
 def test_a_warning_points_at_the_line_that_called(through):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)))
     with warnings.catch_warnings(record=True) as caught:

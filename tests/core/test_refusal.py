@@ -21,9 +21,7 @@ from xcurves.core.refusal import (
     written_for,
 )
 
-FAILED = call(".curves.align", "intersection", runs_short="failed").then(
-    call(".curves.fill_failed", "worst")
-)
+FAILED = call(".curves.align", "intersection", runs_short="failed").then(call(".curves.fill_failed", "worst"))
 EACH = [
     Refusal("margin", -1, "must be at least 0", Cure("Try ", give(margin=1.0))),
     WrongType("rng", "a", "must be a number", Cure("Try ", give(rng=0))),
@@ -77,20 +75,14 @@ def test_another_audience_reads_arguments_and_calls_in_its_own_way():
     words = Words("Convert: frame.astype(float)", "Write numbers")
     refusal = Refusal("margin", -1, "must be at least 0", Cure(words, ": ", give(a=1)))
     with written_for(Shell()):
-        assert (
-            str(refusal) == "--margin must be at least 0; got -1. Write numbers: --a 1"
-        )
-    assert str(refusal) == (
-        "margin must be at least 0; got -1. Convert: frame.astype(float): a=1"
-    )
+        assert str(refusal) == "--margin must be at least 0; got -1. Write numbers: --a 1"
+    assert str(refusal) == ("margin must be at least 0; got -1. Convert: frame.astype(float): a=1")
 
 
 def test_a_reason_has_calls_too_which_are_no_cure():
     reason = Text("does not go with ", give(on="union"))
     refusal = Refusal("method", "mean", reason, Cure("Try ", give(method="linear")))
-    assert (
-        str(refusal) == "method='mean' does not go with on='union'. Try method='linear'"
-    )
+    assert str(refusal) == "method='mean' does not go with on='union'. Try method='linear'"
     assert refusal.cure.calls == [give(method="linear")]
 
 

@@ -39,10 +39,7 @@ def test_an_infinite_score_is_named(curves):
 def test_one_algorithm_is_no_comparison(curves):
     with pytest.raises(ValueError, match="only") as caught:
         xcurves.randomized_anova(curves.isel(algorithm=[0]))
-    assert (
-        str(caught.value)
-        == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
-    )
+    assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
 
 
 def test_paired_runs_must_match(curves):
@@ -61,9 +58,7 @@ def test_paired_runs_must_match(curves):
     [(1e-170, "small"), (1e160, "large")],
 )
 @pytest.mark.parametrize("method", ["randomized_anova", "pairwise"])
-def test_scores_whose_squares_overflow_or_vanish_are_refused(
-    curves, method, scale, message
-):
+def test_scores_whose_squares_overflow_or_vanish_are_refused(curves, method, scale, message):
     with pytest.raises(
         ValueError,
         match=rf"^scores are too {message} to be squared. Rescale: curves / abs\(curves\).max\(\)$",

@@ -9,9 +9,7 @@ from xcurves.core.schema import ResultKind
 
 
 def make(kind: ResultKind, **coords):
-    variables = {
-        "pvalue": xr.Variable(("task", "effect", "error_term"), np.zeros((2, 2, 3)))
-    }
+    variables = {"pvalue": xr.Variable(("task", "effect", "error_term"), np.zeros((2, 2, 3)))}
     return kind.dataset(variables, coords, {}, xr.DataArray(0.0))
 
 
@@ -26,12 +24,8 @@ def test_results_do_not_share_attributes():
 
 def test_coordinates_equal_those_that_xarray_makes():
     levels = pd.MultiIndex.from_product([["x"], ["y", "z"]], names=["a", "b"])
-    stacked = xr.DataArray([1.0, 2.0], dims="task").assign_coords(
-        xr.Coordinates.from_pandas_multiindex(levels, "task")
-    )
-    plain = xr.DataArray(
-        [1.0, 2.0], {"task": ["x", "y"], "suite": ("task", [1, 2])}, ["task"]
-    )
+    stacked = xr.DataArray([1.0, 2.0], dims="task").assign_coords(xr.Coordinates.from_pandas_multiindex(levels, "task"))
+    plain = xr.DataArray([1.0, 2.0], {"task": ["x", "y"], "suite": ("task", [1, 2])}, ["task"])
     without = plain.drop_indexes("task")
     for given in (stacked, plain, without):
         found = make(RANDOMIZED_ANOVA, **given.coords)

@@ -20,39 +20,23 @@ def scores_of(dim, labels=range(8)):
 
 
 CALLS = {
-    "across_tasks": lambda data, dim: (
-        data.curves.across_tasks(task=dim, rng=0).difference_ci
-    ),
-    "gate": lambda data, dim: (
-        data.curves.gate(baseline="a", task=dim, n_resamples=99).difference
-    ),
-    "sequential": lambda data, dim: (
-        data.curves.assign_looks(2, n_looks=2).curves.sequential(task=dim).difference
-    ),
+    "across_tasks": lambda data, dim: data.curves.across_tasks(task=dim, rng=0).difference_ci,
+    "gate": lambda data, dim: data.curves.gate(baseline="a", task=dim, n_resamples=99).difference,
+    "sequential": lambda data, dim: data.curves.assign_looks(2, n_looks=2).curves.sequential(task=dim).difference,
     "performance_cdf": lambda data, dim: (
         data.curves.performance_cdf(
             dim=(dim, "run"), strata=dim, interval="percentile", n_resamples=19, rng=0
         ).score_mean
     ),
     "compare_distributions": lambda data, dim: (
-        data.curves.compare_distributions(
-            dim=(dim, "run"), strata=dim, rng=0
-        ).prob_greater
+        data.curves.compare_distributions(dim=(dim, "run"), strata=dim, rng=0).prob_greater
     ),
-    "tuning_curve": lambda data, dim: (
-        data.curves.tuning_curve(dim=(dim, "run"), unit=dim, n_trials=3).best_median
-    ),
+    "tuning_curve": lambda data, dim: data.curves.tuning_curve(dim=(dim, "run"), unit=dim, n_trials=3).best_median,
     "runs_needed": lambda data, dim: (
-        data.curves.runs_needed(
-            test="across_tasks", n_runs=[4], n_replications=20, rng=0
-        ).rate
+        data.curves.runs_needed(test="across_tasks", n_runs=[4], n_replications=20, rng=0).rate
     ),
-    "speedup": lambda data, dim: (
-        np.exp(data).curves.speedup(reference="a", task=dim, rng=0).speedup
-    ),
-    "performance_profile": lambda data, dim: (
-        np.exp(data).curves.performance_profile(task=dim, rng=0).score
-    ),
+    "speedup": lambda data, dim: np.exp(data).curves.speedup(reference="a", task=dim, rng=0).speedup,
+    "performance_profile": lambda data, dim: np.exp(data).curves.performance_profile(task=dim, rng=0).score,
 }
 
 
@@ -73,9 +57,7 @@ def test_a_dim_that_a_call_names_is_of_tasks_whatever_its_name_and_labels(name):
 def test_means_over_a_named_dim_are_those_of_numpy():
     found = scores_of("item").curves.across_tasks(task="item", rng=0)
     by_item = VALUES.mean(axis=2)
-    assert found.difference.item() == pytest.approx(
-        (by_item[:, 0] - by_item[:, 1]).mean()
-    )
+    assert found.difference.item() == pytest.approx((by_item[:, 0] - by_item[:, 1]).mean())
     assert found.n_tasks.item() == 8
 
 
@@ -88,9 +70,7 @@ def test_means_over_a_named_dim_are_those_of_numpy():
         lambda data: data.curves.gate(baseline="a", task="item"),
         lambda data: data.curves.speedup(reference="a", task="item"),
         lambda data: data.curves.performance_profile(task="item"),
-        lambda data: data.curves.compare_distributions(
-            dim=("item", "run"), strata="item"
-        ),
+        lambda data: data.curves.compare_distributions(dim=("item", "run"), strata="item"),
         lambda data: data.curves.performance_cdf(dim=("item", "run"), unit="run"),
         lambda data: data.curves.tuning_curve(dim=("item", "run"), unit="item"),
     ],
@@ -106,25 +86,19 @@ def test_no_cure_renames_a_dim_that_the_call_names(call):
 
 
 def test_curves_along_a_budget_are_not_made_of_a_named_dim():
-    with pytest.raises(
-        ValueError, match=r"Scores have no training.*across_tasks\(task='item'\)"
-    ):
+    with pytest.raises(ValueError, match=r"Scores have no training.*across_tasks\(task='item'\)"):
         scores_of("item").curves.profile_across_tasks(task="item")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_dim_without_evidence_is_asked_for_and_both_cures_work():
     scores = scores_of("site")
-    with pytest.raises(
-        ValueError, match="'site' is of tasks, name it: task='site'"
-    ) as e:
+    with pytest.raises(ValueError, match="'site' is of tasks, name it: task='site'") as e:
         scores.curves.across_tasks(rng=0)
     by_item = VALUES.mean(axis=2)
     option = re.search(r"task='(\w+)'", str(e.value))[1]
     found = scores.curves.across_tasks(task=option, rng=0)
-    assert found.difference.item() == pytest.approx(
-        (by_item[:, 0] - by_item[:, 1]).mean()
-    )
+    assert found.difference.item() == pytest.approx((by_item[:, 0] - by_item[:, 1]).mean())
     code = re.search(r"da\.rename\(\w+='training'\)", str(e.value))[0]
     renamed = eval(code, {"da": scores})
     assert renamed.curves.randomized_anova(rng=0).n_levels.item() == 8
@@ -140,18 +114,12 @@ def test_the_only_further_dim_is_of_the_tasks(dim, monkeypatch):
     curves = curves + np.array([0.0, 0.1])
     expected = scores_of("task").mean("run").mean("task").diff("algorithm").item()
     looks = curves.curves.assign_looks(2, n_looks=2)
-    assert -curves.curves.across_tasks(rng=0).difference.item() == pytest.approx(
-        expected
-    )
-    assert -curves.curves.profile_across_tasks(rng=0).difference[
-        ..., -1
-    ].item() == pytest.approx(expected)
+    assert -curves.curves.across_tasks(rng=0).difference.item() == pytest.approx(expected)
+    assert -curves.curves.profile_across_tasks(rng=0).difference[..., -1].item() == pytest.approx(expected)
     found = looks.curves.sequential(task="task")
     assert found.attrs["task"] == dim
     assert -found.difference.isel(look=-1).item() == pytest.approx(expected)
-    gate = curves.isel(training=-1).curves.gate(
-        baseline="a", task="task", n_resamples=99
-    )
+    gate = curves.isel(training=-1).curves.gate(baseline="a", task="task", n_resamples=99)
     assert gate.attrs["task"] == dim
     times = np.exp(curves.isel(training=-1, drop=True))
     assert times.curves.performance_profile(rng=0).attrs["task"] == dim
@@ -190,7 +158,5 @@ def test_joined_dims_may_include_one_that_is_called_task():
     scores = xr.DataArray(values, coords, [*coords])
     found = scores.curves.across_tasks(task=["task", "size"], rng=0)
     other = scores.rename(task="game").curves.across_tasks(task=["game", "size"], rng=0)
-    xr.testing.assert_equal(
-        found.reset_coords(drop=True), other.reset_coords(drop=True)
-    )
+    xr.testing.assert_equal(found.reset_coords(drop=True), other.reset_coords(drop=True))
     assert found["task"].values[:2].tolist() == ["w, 1", "w, 2"]

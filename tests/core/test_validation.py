@@ -63,16 +63,12 @@ REFUSED = {  # what is done to curves, the class of the error, and its message
         "curves has no training coordinate. Say the amounts of training: da.assign_coords(training=[...])",
     ),
     "dates in units": (
-        lambda curves: curves.assign_coords(
-            training=curves.training.assign_attrs(units="days since 2000-01-01")
-        ),
+        lambda curves: curves.assign_coords(training=curves.training.assign_attrs(units="days since 2000-01-01")),
         TypeError,
         "training must be numbers, amounts and no dates; got units 'days since 2000-01-01'. Name another unit",
     ),
     "a MultiIndex": (
-        lambda curves: (
-            curves.rename(run="seed").expand_dims(rep=[0, 1]).stack(run=("rep", "seed"))
-        ),
+        lambda curves: curves.rename(run="seed").expand_dims(rep=[0, 1]).stack(run=("rep", "seed")),
         TypeError,
         "run labels must be all strings or all numbers; got a MultiIndex. Number them: "
         "da.reset_index('run', drop=True)",
@@ -181,15 +177,11 @@ def test_labels_are_unique_and_of_one_kind(curves, values, error, message):
 
 @pytest.mark.parametrize(("levels", "error", "message"), LEVELS)
 def test_training_is_increasing_numbers(curves, levels, error, message):
-    assert (
-        refused(curves.assign_coords(training=levels), error) == f"training {message}"
-    )
+    assert refused(curves.assign_coords(training=levels), error) == f"training {message}"
 
 
 def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
-    turned = curves.transpose("training", "run", "algorithm").assign_coords(
-        training=[1, 2, 3]
-    )
+    turned = curves.transpose("training", "run", "algorithm").assign_coords(training=[1, 2, 3])
     turned.training.attrs["units"] = "steps"
     checked = check_curves(turned)
     assert checked.dims == ("algorithm", "run", "training")
@@ -200,17 +192,13 @@ def test_what_is_checked_is_put_in_order_and_keeps_its_attrs(curves):
 def test_a_method_refuses_the_names_of_its_own_result_only(curves):
     named = curves.assign_coords(difference=1)
     assert xcurves.randomized_anova(named, rng=0)["difference"] == 1
-    with pytest.raises(
-        ValueError, match=r"^curves has the name.*is reserved for results"
-    ):
+    with pytest.raises(ValueError, match=r"^curves has the name.*is reserved for results"):
         xcurves.pairwise(named, rng=0)
 
 
 def test_a_range_of_levels_is_never_written_out():
     """250 million levels would be 2 GB."""
-    values = pytest.importorskip("dask.array").zeros(
-        (2, 3, 250_000_000), chunks=(2, 3, 10_000_000)
-    )
+    values = pytest.importorskip("dask.array").zeros((2, 3, 250_000_000), chunks=(2, 3, 10_000_000))
     levels = {"training": pd.RangeIndex(250_000_000)}
     curves = xr.DataArray(values, levels, ("algorithm", "run", "training"))
     tracemalloc.start()
@@ -227,9 +215,7 @@ def test_a_range_of_levels_is_never_written_out():
     [(0.9, 0.1), (0.95, 0.05), (0.99, 0.01), (1 - 1e-13, 1e-13), (1 - 2**-53, 1e-16)],
 )
 def test_alpha_is_right_to_the_last_digit_of_a_level(level, alpha):
-    assert validation.check_confidence_level(level) == pytest.approx(
-        alpha, rel=0.02, abs=0
-    )
+    assert validation.check_confidence_level(level) == pytest.approx(alpha, rel=0.02, abs=0)
     assert level > 1 - 1e-9 or validation.check_confidence_level(level) == alpha
 
 
@@ -237,9 +223,7 @@ def test_chunks_of_unknown_size_are_refused_and_the_cure_finds_them(curves):
     dask_array = pytest.importorskip("dask.array")
     kept = dask_array.from_array(np.ones(4, bool), chunks=2)
     data = dask_array.from_array(curves.to_numpy(), chunks=(2, 2, 3))[:, kept]
-    unknown = xr.DataArray(
-        data, {name: curves[name] for name in ("algorithm", "training")}, curves.dims
-    )
+    unknown = xr.DataArray(data, {name: curves[name] for name in ("algorithm", "training")}, curves.dims)
     for call in (
         xcurves.randomized_anova,
         lambda scores: xcurves.normalize(scores, low=0, high=1),
@@ -265,13 +249,9 @@ def test_chunks_of_unknown_size_are_refused_and_the_cure_finds_them(curves):
 )
 def test_texts_of_any_dtype_are_labels(curves, labels):
     plain = xcurves.randomized_anova(curves.assign_coords(algorithm=["a", "b"]), rng=0)
-    found = xcurves.randomized_anova(
-        curves.assign_coords(algorithm=("algorithm", labels)), rng=0
-    )
+    found = xcurves.randomized_anova(curves.assign_coords(algorithm=("algorithm", labels)), rng=0)
     np.testing.assert_array_equal(found["pvalue"], plain["pvalue"])
-    assert check_curves(curves.assign_coords(algorithm=("algorithm", labels)))[
-        "algorithm"
-    ].to_numpy().tolist() == [
+    assert check_curves(curves.assign_coords(algorithm=("algorithm", labels)))["algorithm"].to_numpy().tolist() == [
         "a",
         "b",
     ]
@@ -286,9 +266,7 @@ def _cured(curves, error):
     """Return curves after the call that an error gives as its cure."""
     with pytest.raises(error) as caught:
         check_curves(curves)
-    call = re.search(r"(?:da|curves)\.\w+\(.*\)", str(caught.value))[0].replace(
-        "[...]", "[1, 2, 4]"
-    )
+    call = re.search(r"(?:da|curves)\.\w+\(.*\)", str(caught.value))[0].replace("[...]", "[1, 2, 4]")
     return check_curves(eval(call, {"da": curves, "curves": curves, "np": np}))
 
 
@@ -325,12 +303,7 @@ def test_the_cure_of_every_message_works_on_the_curves_at_hand(curves):
     _cured(curves.assign_coords(run=[0, 0, 1, 2]), ValueError)
     _cured(curves.drop_vars("training"), ValueError)
     for old in ("my step", "step"):
-        assert (
-            _cured(curves.rename(training=old), (TypeError, ValueError)).sizes[
-                "training"
-            ]
-            == 3
-        )
+        assert _cured(curves.rename(training=old), (TypeError, ValueError)).sizes["training"] == 3
     _cured(curves.rename(algorithm="my agent", run="seed"), ValueError)
     _cured(
         xr.DataArray([curves.to_numpy()], {"training": [1, 2, 4]}, (0, *curves.dims)),
@@ -340,9 +313,7 @@ def test_the_cure_of_every_message_works_on_the_curves_at_hand(curves):
     _cured(curves.astype(object), TypeError)
 
 
-@pytest.mark.parametrize(
-    "value", [1e141, -1e300, 10**400, np.inf, np.nan, 1j, "1", None, True]
-)
+@pytest.mark.parametrize("value", [1e141, -1e300, 10**400, np.inf, np.nan, 1j, "1", None, True])
 def test_numbers_are_finite_and_not_too_large_to_be_squared(value):
     with pytest.raises(ValueError, match=r"^x must be a finite number; got"):
         validation.check_number("x", value)
@@ -352,29 +323,17 @@ def test_numbers_are_finite_and_not_too_large_to_be_squared(value):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda curves: xcurves.performance_cdf(
-            curves.isel(training=0), bounds=(-1e308, 1e308)
-        ),
-        lambda curves: xcurves.performance_cdf(
-            curves.isel(training=0), threshold=[0.0, -1e308]
-        ),
-        lambda curves: xcurves.performance_cdf(
-            curves.isel(training=0), scores_at=1e200
-        ),
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0), bounds=(-1e308, 1e308)),
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0), threshold=[0.0, -1e308]),
+        lambda curves: xcurves.performance_cdf(curves.isel(training=0), scores_at=1e200),
         lambda curves: xcurves.performance_cdf(curves.isel(training=0) * 1e307),
         lambda curves: xcurves.time_to_target(curves, 1e200),
         lambda curves: xcurves.normalize(curves, low=0.0, high=1e200),
         lambda curves: xcurves.ss_profile(curves, margin=1e200, n_resamples=9),
         lambda curves: xcurves.plot(curves * 1e307),
-        lambda curves: xcurves.fit_power_law(
-            abs(curves) + 1, units="loss", sigma_hat_sq=1e200, gamma=-0.5
-        ),
-        lambda curves: xcurves.fit_power_law(
-            abs(curves) * 1e160, units="loss", gamma=-0.5
-        ),
-        lambda curves: xcurves.leave_one_size_out(
-            abs(curves) * 1e160, units="loss", sigma_hat_sq=1.0
-        ),
+        lambda curves: xcurves.fit_power_law(abs(curves) + 1, units="loss", sigma_hat_sq=1e200, gamma=-0.5),
+        lambda curves: xcurves.fit_power_law(abs(curves) * 1e160, units="loss", gamma=-0.5),
+        lambda curves: xcurves.leave_one_size_out(abs(curves) * 1e160, units="loss", sigma_hat_sq=1.0),
         lambda curves: xcurves.contrast(curves, {"a0": 1e200, "a1": -1e200}),
     ],
 )
@@ -393,11 +352,7 @@ def test_what_would_overflow_is_refused_without_a_warning(curves, call):
     ],
 )
 def test_numbers_of_any_dtype_are_labels_and_none_are_numbered(curves, labels):
-    curves = (
-        curves.drop_vars("algorithm")
-        if labels is None
-        else curves.assign_coords(algorithm=("algorithm", labels))
-    )
+    curves = curves.drop_vars("algorithm") if labels is None else curves.assign_coords(algorithm=("algorithm", labels))
     found = check_curves(curves)["algorithm"]
     assert found.dtype == np.int64
     assert found.values.tolist() == ([0, 1] if labels is None else [1, 2])

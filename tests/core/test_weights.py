@@ -14,9 +14,7 @@ from xcurves.core.weights import check_training_weights, number_of_run, weights_
 
 @pytest.fixture
 def curves():
-    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(
-        training=[1.0, 2.0, 4.0]
-    )
+    return make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(training=[1.0, 2.0, 4.0])
 
 
 @pytest.mark.parametrize(
@@ -73,9 +71,7 @@ def test_what_are_no_weights_is_refused(curves, given, error, message):
         check_training_weights(curves, given)
 
 
-@pytest.mark.parametrize(
-    "dims", [("training", "x"), ("algorithm", "training", "x"), ("training",)]
-)
+@pytest.mark.parametrize("dims", [("training", "x"), ("algorithm", "training", "x"), ("training",)])
 def test_weights_of_a_contrast_have_the_dim_of_algorithms(curves, dims):
     with pytest.raises(
         ValueError,
@@ -126,9 +122,7 @@ def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
         levels = np.flatnonzero(~np.isnan(own).all(axis=(0, 1))).tolist()
         for place in np.ndindex(2, 6):
             expected = number(own[place], levels, weights) if levels else np.nan
-            np.testing.assert_allclose(
-                found.values[(task, *place)], expected, rtol=1e-13, atol=1e-13
-            )
+            np.testing.assert_allclose(found.values[(task, *place)], expected, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
@@ -140,18 +134,13 @@ def test_weights_mean_the_same_in_every_method(weights, chunks):
     expected = []
     for own in curves.values:
         levels = np.flatnonzero(~np.isnan(own).all(axis=(0, 1))).tolist()
-        numbers = [
-            [number(run, levels, weights) for run in runs if not np.isnan(run).all()]
-            for runs in own
-        ]
+        numbers = [[number(run, levels, weights) for run in runs if not np.isnan(run).all()] for runs in own]
         expected.append(np.mean(numbers[0]) - np.mean(numbers[1]))
     given = curves if chunks is None else curves.chunk(chunks)
     options = {"training_weights": weights, "n_resamples": 99, "rng": 0}
     across = xcurves.across_tasks(given, **options)
     of_contrast = xcurves.contrast(given, {"b": 1, "a": -1}, **options)
-    looked = xcurves.sequential(
-        given.assign_coords(look=("run", [1] * 6)), n_looks=2, **options
-    )
+    looked = xcurves.sequential(given.assign_coords(look=("run", [1] * 6)), n_looks=2, **options)
     for found in (
         across.task_difference,
         of_contrast.estimate,
@@ -181,9 +170,7 @@ def test_weights_on_a_level_that_a_task_lacks_are_refused_by_every_method(weight
             call()
 
 
-@pytest.mark.skipif(
-    np.finfo(np.longdouble).eps > 1e-18, reason="no number is longer than a double here"
-)
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no number is longer than a double here")
 def test_the_same_scores_in_another_order_make_the_same_number():
     scores = np.random.default_rng(0).uniform(size=(1, 200, 30))
     both = np.concatenate([scores, np.random.default_rng(1).permuted(scores, axis=-1)])

@@ -43,11 +43,7 @@ NAN, INF = np.nan, np.inf
 )
 def test_a_number(value, said):
     assert wording.number(value) == said
-    assert (
-        wording.number(np.float32(value)) == said
-        or abs(value) > 1e6
-        or 0 < abs(value) < 1e-15
-    )
+    assert wording.number(np.float32(value)) == said or abs(value) > 1e6 or 0 < abs(value) < 1e-15
 
 
 @pytest.mark.parametrize(
@@ -91,14 +87,8 @@ def test_a_p_value(p, said):
 
 
 def test_a_p_at_the_floor_of_random_reassignments_says_so():
-    assert (
-        wording.pvalue(1e-4, 1e-4, 9999)
-        == "p < .001 (the smallest that 9,999 reassignments can give)"
-    )
-    assert (
-        wording.pvalue(2e-3, 2e-3, 499)
-        == "p = .002 (the smallest that 499 reassignments can give)"
-    )
+    assert wording.pvalue(1e-4, 1e-4, 9999) == "p < .001 (the smallest that 9,999 reassignments can give)"
+    assert wording.pvalue(2e-3, 2e-3, 499) == "p = .002 (the smallest that 499 reassignments can give)"
     assert wording.pvalue(2e-4, 1e-4, 9999) == "p < .001"
 
 
@@ -182,11 +172,7 @@ def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
             width = np.ptp([end for end in [*ends, estimate] if np.isfinite(end)])
             if side == "both":
                 width /= 2
-            said = [
-                wording.rounded(each, decimals)
-                for each in (estimate, *ends)
-                if np.isfinite(each)
-            ]
+            said = [wording.rounded(each, decimals) for each in (estimate, *ends) if np.isfinite(each)]
             least = width
             # next to an interval a trillion times as wide an estimate is as good as 0
             if size > 1e-12 * width:
@@ -194,9 +180,7 @@ def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
                 least = min(width, size)
             # not more of both than there need be
             assert 10 * 10.0**-decimals <= least * 1.001 < 101 * 10.0**-decimals
-            for text, value in zip(
-                said, [estimate, *filter(np.isfinite, ends)], strict=True
-            ):
+            for text, value in zip(said, [estimate, *filter(np.isfinite, ends)], strict=True):
                 number, unit = parsed(text)
                 # whole tens and beyond are written with zeros
                 if unit >= 0 and " × " not in text:
@@ -221,10 +205,7 @@ def test_counts_lists_and_spans():
     assert wording.listed(["a"]) == "a"
     assert wording.listed(["a", "b", "c"]) == "a, b and c"
     assert wording.listed(list("abcdefgh"), 2) == "a, b and 6 more"
-    assert (
-        wording.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2)
-        == "x 1, y 1; x 1, y 2 and 1 more"
-    )
+    assert wording.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2) == "x 1, y 1; x 1, y 2 and 1 more"
     assert wording.span([3, 5, 4]) == "3 to 5"
     assert wording.span([5]) == "5"
     assert wording.percent(0.07) == "7 %"
@@ -258,6 +239,4 @@ def test_numbers_of_printed_tables_keep_four_digits_at_every_scale(value, printe
     ],
 )
 def test_a_label_says_its_unit_once(name, units, said):
-    assert (
-        wording.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said
-    )
+    assert wording.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said

@@ -35,12 +35,7 @@ def test_scores_are_those_of_algorithm_1_written_out():
         seeds = np.random.SeedSequence(3, spawn_key=(index,)).spawn(3)
         hyper, data, training = (np.random.default_rng(seed) for seed in seeds)
         kernel = ["linear", "poly"][hyper.integers(2)]
-        expected = (
-            hyper.uniform()
-            + data.normal(size=5).mean()
-            + data.normal(size=3).sum()
-            + training.normal()
-        )
+        expected = hyper.uniform() + data.normal(size=5).mean() + data.normal(size=3).sum() + training.normal()
         assert scores.sel(run=index).item() == expected
         assert scores.kernel.sel(run=index).item() == kernel
 
@@ -86,9 +81,7 @@ def odd(outcome):
         return outcome
 
     first = {
-        np.random.default_rng(
-            np.random.SeedSequence(0, spawn_key=(index,)).spawn(1)[0]
-        ).integers(2**60): index
+        np.random.default_rng(np.random.SeedSequence(0, spawn_key=(index,)).spawn(1)[0]).integers(2**60): index
         for index in range(5)
     }
     return train, lambda rng: {"index": first[rng.integers(2**60)]}, sample_data
@@ -179,9 +172,7 @@ def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_p
     def untouched(*_):
         raise AssertionError("trained in vain")
 
-    scores = dse(
-        untouched, lambda rng: {"a/b": 1}, sample_data, 1, path=tmp_path, rng=0
-    )
+    scores = dse(untouched, lambda rng: {"a/b": 1}, sample_data, 1, path=tmp_path, rng=0)
     assert scores.error.item().startswith("Refusal: a trial's values need names")
 
 
@@ -189,10 +180,7 @@ def test_a_hyperparameter_that_a_file_cannot_name_is_an_error_of_its_trial(tmp_p
 @pytest.mark.parametrize("name", ["score", "run", "error"])
 def test_a_hyperparameter_of_a_taken_name_is_an_error_of_its_trial(name):
     scores = dse(train_and_score, lambda rng: {name: 1}, sample_data, 1, rng=0)
-    assert (
-        scores.error.item()
-        == f"Refusal: a hyper-parameter must not be called {name!r}. Rename it"
-    )
+    assert scores.error.item() == f"Refusal: a hyper-parameter must not be called {name!r}. Rename it"
 
 
 def test_an_archive_resumes_and_equals_an_uninterrupted_run(tmp_path):
@@ -205,18 +193,13 @@ def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
     dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=5)
     with pytest.raises(ValueError, match='were made with rng = "5", not "6"'):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=6)
-    with pytest.raises(
-        ValueError, match=r"were made with task = .moons., not .circles."
-    ):
+    with pytest.raises(ValueError, match=r"were made with task = .moons., not .circles."):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "circles"}, rng=5)
 
 
 def test_the_seed_is_recorded_so_that_unseeded_trials_can_be_run_again():
     scores = dse(*ALGORITHM, 3)
-    assert (
-        one_trial(*ALGORITHM, 2, rng=int(scores.attrs["rng"]))
-        == scores.sel(run=2).item()
-    )
+    assert one_trial(*ALGORITHM, 2, rng=int(scores.attrs["rng"])) == scores.sel(run=2).item()
 
 
 @pytest.mark.parametrize(

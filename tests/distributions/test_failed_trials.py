@@ -35,9 +35,7 @@ def make(better, n=40, n_failed=(4, 20)):
     """Two algorithms; some trials of each failed."""
     values = np.random.default_rng(1).integers(0, 30, size=(2, n)) / 30
     for algorithm, failed in enumerate(n_failed):
-        values[
-            algorithm, np.random.default_rng(2).choice(n, failed, replace=False)
-        ] = -INF
+        values[algorithm, np.random.default_rng(2).choice(n, failed, replace=False)] = -INF
     return make_scores(better * values, algorithm=["a", "b"], run=np.arange(n))
 
 
@@ -68,22 +66,14 @@ def test_ranks_count_failed_trials_as_worse_than_all_others(better, interval):
         )
         assert group.share_infinite == n_failed / 40
         assert group.score_median == statistics.median(sample)
-        meets = [
-            sum(better * z >= better * at for z in sample) / 40
-            for at in options["threshold"]
-        ]
+        meets = [sum(better * z >= better * at for z in sample) / 40 for at in options["threshold"]]
         assert group.prob_above.values.tolist() == pytest.approx(meets)
-        expected = [
-            math.fsum(z for z in sample if better * z >= better * at) / 40
-            for at in options["threshold"]
-        ]
+        expected = [math.fsum(z for z in sample if better * z >= better * at) / 40 for at in options["threshold"]]
         np.testing.assert_allclose(group.partial_mean_above, expected)
     medians = found.statistic_ci.sel(param="score_median")
     np.testing.assert_allclose(
         medians,
-        far.statistic_ci.sel(param="score_median").where(
-            lambda ends: abs(ends) < FAR / 4, failed
-        ),
+        far.statistic_ci.sel(param="score_median").where(lambda ends: abs(ends) < FAR / 4, failed),
     )
 
 
@@ -123,16 +113,10 @@ def test_with_bounds_means_count_failed_trials_as_their_worse_end(better, interv
     for name in OF_MEANS:
         np.testing.assert_array_equal(found[name], counted[name], err_msg=name)
     params = [each for each in found.param.values if each != "score_median"]
-    np.testing.assert_array_equal(
-        found.statistic_ci.sel(param=params), counted.statistic_ci.sel(param=params)
-    )
-    assert np.isinf(
-        found.score_quantile.sel(algorithm="b", probability=0.1 if better > 0 else 0.9)
-    ).all()
+    np.testing.assert_array_equal(found.statistic_ci.sel(param=params), counted.statistic_ci.sel(param=params))
+    assert np.isinf(found.score_quantile.sel(algorithm="b", probability=0.1 if better > 0 else 0.9)).all()
     limits = found.score_quantile_ci.transpose("ci_bound", "algorithm", "probability")
-    assert (
-        (limits[0] <= found.score_quantile) & (found.score_quantile <= limits[1])
-    ).all()
+    assert ((limits[0] <= found.score_quantile) & (found.score_quantile <= limits[1])).all()
 
 
 def test_the_probability_of_scoring_higher_is_that_of_all_pairs_of_trials(better):
@@ -141,15 +125,8 @@ def test_the_probability_of_scoring_higher_is_that_of_all_pairs_of_trials(better
     a, b = scores.values
     beats = np.mean([(x > y) + (x == y) / 2 for x, y in itertools.product(a, b)])
     ranks = rankdata([*a, *b])[:40]
-    assert (
-        found.prob_greater.item()
-        == pytest.approx(beats)
-        == pytest.approx((ranks.sum() - 40 * 41 / 2) / 40**2)
-    )
-    quantiles = [
-        np.sort(each)[np.ceil(found.probability.values * 40 - 1e-9).astype(int) - 1]
-        for each in (a, b)
-    ]
+    assert found.prob_greater.item() == pytest.approx(beats) == pytest.approx((ranks.sum() - 40 * 41 / 2) / 40**2)
+    quantiles = [np.sort(each)[np.ceil(found.probability.values * 40 - 1e-9).astype(int) - 1] for each in (a, b)]
     with np.errstate(invalid="ignore"):
         expected = quantiles[0] - quantiles[1]
     np.testing.assert_allclose(found.quantile_difference.squeeze(), expected)
@@ -162,9 +139,7 @@ def test_the_probability_of_scoring_higher_is_that_of_all_pairs_of_trials(better
 def test_the_best_of_some_trials_is_that_of_all_samples(better, k):
     """The median over all samples drawn with replacement, the mean over all without."""
     sample = [0.1, -INF, 0.7, -INF, 0.4, -INF]
-    scores = make_scores(
-        [[better * z for z in sample]], algorithm=["a"], run=np.arange(6)
-    )
+    scores = make_scores([[better * z for z in sample]], algorithm=["a"], run=np.arange(6))
     options = {"n_trials": [k], "higher_is_better": better > 0}
     found = xcurves.tuning_curve(scores, **options)
     drawn = sorted(max(each) for each in itertools.product(sample, repeat=k))
@@ -175,12 +150,8 @@ def test_the_best_of_some_trials_is_that_of_all_samples(better, k):
     mean = np.mean(chosen) if np.isfinite(chosen).all() else np.nan
     np.testing.assert_allclose(found.best_mean.squeeze(), better * mean)
     low = -1.0
-    bounded = xcurves.tuning_curve(
-        scores, bounds=tuple(sorted([better * low, better * 2.0])), **options
-    )
-    np.testing.assert_allclose(
-        bounded.best_mean.squeeze(), better * np.mean(np.maximum(chosen, low))
-    )
+    bounded = xcurves.tuning_curve(scores, bounds=tuple(sorted([better * low, better * 2.0])), **options)
+    np.testing.assert_allclose(bounded.best_mean.squeeze(), better * np.mean(np.maximum(chosen, low)))
 
 
 def test_leaving_failed_trials_out_would_reward_failing():
@@ -188,26 +159,16 @@ def test_leaving_failed_trials_out_would_reward_failing():
     scores = make_scores([rng.uniform(size=100)], algorithm=["a"], run=np.arange(100))
     scores = scores.where(scores.run >= 51, -INF)
     best = xcurves.tuning_curve(scores, n_trials=10).best_median.sel(trials=10).item()
-    survivors = (
-        xcurves.tuning_curve(scores.where(np.isfinite(scores)), n_trials=10)
-        .best_median.sel(trials=10)
-        .item()
-    )
+    survivors = xcurves.tuning_curve(scores.where(np.isfinite(scores)), n_trials=10).best_median.sel(trials=10).item()
     ordered = np.sort(scores.values[0])
     assert best == ordered[math.ceil(100 * 0.5**0.1) - 1] < survivors
 
 
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_selection_by_another_score_takes_failed_trials(k):
-    select = make_scores(
-        [[3.0, 1.0, 2.0, -INF, -INF, -INF]], algorithm=["a"], run=np.arange(6)
-    )
-    scores = make_scores(
-        [[0.5, -INF, 0.2, -INF, -INF, -INF]], algorithm=["a"], run=np.arange(6)
-    )
-    found = xcurves.tuning_curve(
-        scores, select=select, n_trials=[k], bounds=(0, 1)
-    ).best_mean.item()
+    select = make_scores([[3.0, 1.0, 2.0, -INF, -INF, -INF]], algorithm=["a"], run=np.arange(6))
+    scores = make_scores([[0.5, -INF, 0.2, -INF, -INF, -INF]], algorithm=["a"], run=np.arange(6))
+    found = xcurves.tuning_curve(scores, select=select, n_trials=[k], bounds=(0, 1)).best_mean.item()
     chosen = [
         scores.values[0][max(each, key=lambda place: select.values[0, place])]
         for each in itertools.combinations(range(6), k)
@@ -234,13 +195,9 @@ def test_the_wrong_infinity_is_refused_by_name(call):
 
 
 def test_what_needs_finite_scores_says_what_to_do():
-    with pytest.raises(
-        ValueError, match=r"^algorithm 'a': interval='bca' needs .*one of -inf\. Use"
-    ):
+    with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs .*one of -inf\. Use"):
         quiet_cdf(make(1), interval="bca")
-    curves = xr.concat([make(1), make(1)], "training").assign_coords(
-        training=[1.0, 2.0]
-    )
+    curves = xr.concat([make(1), make(1)], "training").assign_coords(training=[1.0, 2.0])
     with pytest.raises(
         ValueError,
         match=r"simultaneous='training' needs finite.*fill_failed\('worst'\)",

@@ -66,16 +66,10 @@ def test_statistics_are_those_of_a_loop_over_trials_that_may_be_infinite(times, 
                 mean_between(sample, level * n, n),
                 mean_between(sample, 0, n - level * n),
             )
-            np.testing.assert_allclose(
-                group.cvar.sel(cvar_level=level), top if higher else bottom
-            )
-            np.testing.assert_allclose(
-                group.cvar_lower.sel(cvar_level=level), bottom if higher else top
-            )
+            np.testing.assert_allclose(group.cvar.sel(cvar_level=level), top if higher else bottom)
+            np.testing.assert_allclose(group.cvar_lower.sel(cvar_level=level), bottom if higher else top)
         for threshold in asked["threshold"]:
-            meets = [
-                z for z in sample if (z >= threshold if higher else z <= threshold)
-            ]
+            meets = [z for z in sample if (z >= threshold if higher else z <= threshold)]
             at = group.sel(threshold=threshold)
             np.testing.assert_allclose(at.prob_above, len(meets) / n)
             np.testing.assert_allclose(at.partial_mean_above, math.fsum(meets) / n)
@@ -83,22 +77,13 @@ def test_statistics_are_those_of_a_loop_over_trials_that_may_be_infinite(times, 
         np.testing.assert_allclose(group.optimality_gap, math.fsum(gaps) / n)
         for z in asked["scores_at"]:
             assert group.cdf.sel(score=z) == np.mean([each <= z for each in sample])
-        quantiles = [
-            oracles.inverse_cdf(sample, oracles.decimal(p))
-            for p in cdf.probability.values
-        ]
+        quantiles = [oracles.inverse_cdf(sample, oracles.decimal(p)) for p in cdf.probability.values]
         assert group.score_quantile.values.tolist() == quantiles
 
 
 def test_tied_trials_at_the_boundary_of_a_conditional_cvar_may_be_infinite():
-    times = marked(
-        make_scores(
-            [[1, 2, 3, 4, 5, 6, INF, INF, INF, INF]], algorithm=["a"], run=np.arange(10)
-        )
-    )
-    cdf = xcurves.performance_cdf(
-        times, cvar="conditional", cvar_level=[0.2, 0.5, 0.9], higher_is_better=False
-    )
+    times = marked(make_scores([[1, 2, 3, 4, 5, 6, INF, INF, INF, INF]], algorithm=["a"], run=np.arange(10)))
+    cdf = xcurves.performance_cdf(times, cvar="conditional", cvar_level=[0.2, 0.5, 0.9], higher_is_better=False)
     assert cdf.cvar.squeeze().values.tolist() == [INF, 3.0, 1.0]
     assert (cdf.cvar_lower == INF).all()
 
@@ -106,36 +91,22 @@ def test_tied_trials_at_the_boundary_of_a_conditional_cvar_may_be_infinite():
 def test_exact_limits_of_means_are_those_of_the_band(times):
     """Integrals of the inverse of the band, exactly: finite until they reach an infinite trial."""
     for n_infinite in (1, 2, 11):
-        sample = sorted(
-            times.sel(algorithm="a").where(np.isfinite, 7.0).values.tolist()
-        )[: 12 - n_infinite]
+        sample = sorted(times.sel(algorithm="a").where(np.isfinite, 7.0).values.tolist())[: 12 - n_infinite]
         sample += [INF] * n_infinite
         scores = marked(make_scores([sample], algorithm=["a"], run=np.arange(12)))
-        cdf = xcurves.performance_cdf(
-            scores, bounds=(0, INF), higher_is_better=False
-        ).squeeze()
+        cdf = xcurves.performance_cdf(scores, bounds=(0, INF), higher_is_better=False).squeeze()
         lower, upper = oracles.band(12, 0.05)
-        low = oracles.mean_in_band(
-            sample, oracles.decimal(0), oracles.decimal(1), upper, (0.0, INF)
-        )
+        low = oracles.mean_in_band(sample, oracles.decimal(0), oracles.decimal(1), upper, (0.0, INF))
         assert low == INF  # one infinite trial says that the mean is infinite
-        np.testing.assert_allclose(
-            cdf.statistic_ci.sel(param="score_mean"), [low, INF], rtol=1e-9
-        )
-        best = oracles.mean_in_band(
-            sample, oracles.decimal(0), oracles.decimal(0.5), lower, (0.0, INF)
-        )
-        np.testing.assert_allclose(
-            cdf.statistic_ci.sel(param="cvar 0.5", ci_bound="upper"), best, rtol=1e-9
-        )
+        np.testing.assert_allclose(cdf.statistic_ci.sel(param="score_mean"), [low, INF], rtol=1e-9)
+        best = oracles.mean_in_band(sample, oracles.decimal(0), oracles.decimal(0.5), lower, (0.0, INF))
+        np.testing.assert_allclose(cdf.statistic_ci.sel(param="cvar 0.5", ci_bound="upper"), best, rtol=1e-9)
         assert cdf.statistic_ci.sel(param="score_std").isnull().all()
 
 
 def test_percentile_intervals_reach_infinity_where_resamples_do(times):
     with pytest.warns(UserWarning, match="few for a bootstrap"):
-        cdf = xcurves.performance_cdf(
-            times, interval="percentile", n_resamples=99, rng=0
-        )
+        cdf = xcurves.performance_cdf(times, interval="percentile", n_resamples=99, rng=0)
     assert (cdf.statistic_ci.sel(param="score_mean", ci_bound="upper") == INF).all()
     assert cdf.statistic_ci.sel(param="score_std").isnull().all()
     assert cdf.statistic_ci.sel(param="score_median").notnull().all()
@@ -160,10 +131,7 @@ def test_pairs_are_compared_by_rank(times):
     ):
         np.testing.assert_allclose(pairs[name], finite[name])
     both = [
-        all(
-            math.isinf(oracles.inverse_cdf(sample, oracles.decimal(p)))
-            for sample in (a, b)
-        )
+        all(math.isinf(oracles.inverse_cdf(sample, oracles.decimal(p))) for sample in (a, b))
         for p in pairs.probability.values
     ]
     assert any(both)
@@ -177,20 +145,12 @@ def test_pairs_are_compared_by_rank(times):
     assert "failed: 16.7 % of a, 41.7 % of b" in pairs.curves.summary()
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"dim": ("task", "run"), "strata": "task", "n_resamples": 99}]
-)
+@pytest.mark.parametrize("options", [{}, {"dim": ("task", "run"), "strata": "task", "n_resamples": 99}])
 def test_pairs_and_strata_are_compared_by_rank_too(times, options):
-    times = xr.concat([times, times.roll(run=1) + 1], "run").assign_coords(
-        run=range(24)
-    )
-    scores = (
-        xr.concat([times, times.roll(run=1)], "task") if "dim" in options else times
-    )
+    times = xr.concat([times, times.roll(run=1) + 1], "run").assign_coords(run=range(24))
+    scores = xr.concat([times, times.roll(run=1)], "task") if "dim" in options else times
     infinite = xcurves.compare_distributions(scores, rng=0, **options)
-    finite = xcurves.compare_distributions(
-        scores.where(np.isfinite, 1e6), rng=0, **options
-    )
+    finite = xcurves.compare_distributions(scores.where(np.isfinite, 1e6), rng=0, **options)
     for name in ("prob_greater", "prob_greater_ci"):
         np.testing.assert_allclose(infinite[name], finite[name])
 
@@ -198,39 +158,28 @@ def test_pairs_and_strata_are_compared_by_rank_too(times, options):
 def test_what_is_said_of_times_that_were_never_reached(times):
     cdf = xcurves.performance_cdf(times, higher_is_better=False)
     said = cdf.curves.summary()
-    assert (
-        "algorithm 'b': 12 trials, 41.7 % of them infinite (not reached within the budget): mean ∞"
-        in said
-    )
+    assert "algorithm 'b': 12 trials, 41.7 % of them infinite (not reached within the budget): mean ∞" in said
     assert "NaN where a trial is infinite" in cdf.score_std.attrs["comment"]
     axes = cdf.curves.plot()
     assert axes is not None
 
 
 def test_bad_values_are_refused(times):
-    with pytest.raises(
-        ValueError, match=r"^algorithm 'a': interval='bca' needs.*is one of inf"
-    ):
+    with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs.*is one of inf"):
         xcurves.performance_cdf(times, interval="bca", rng=0)
     with pytest.raises(ValueError, match=r"^algorithm 'a': scores has a value of -inf"):
         xcurves.performance_cdf(-times)
     with pytest.raises(ValueError, match=r"^algorithm 'a': scores has a value of -inf"):
         xcurves.compare_distributions(-times)
-    with pytest.raises(
-        ValueError, match=r"bounds are 0 to 100, but there is a score of inf"
-    ):
+    with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
         xcurves.performance_cdf(times, bounds=(0, 100))
 
 
-@pytest.mark.parametrize(
-    ("higher", "gap"), [(True, (0.0, 0.975 * 2)), (False, (INF, INF))]
-)
+@pytest.mark.parametrize(("higher", "gap"), [(True, (0.0, 0.975 * 2)), (False, (INF, INF))])
 def test_no_number_stands_for_an_infinite_trial_in_its_limits(higher, gap):
     """The band around one trial leaves .025 on either side: below it scores may be 1, above it they are infinite."""
     scores = marked(make_scores([INF], run=[0]))
-    found = xcurves.performance_cdf(
-        scores, bounds=(1, INF), target=3.0, higher_is_better=higher
-    ).statistic_ci
+    found = xcurves.performance_cdf(scores, bounds=(1, INF), target=3.0, higher_is_better=higher).statistic_ci
     np.testing.assert_allclose(found.sel(param="optimality_gap"), gap)
     for name in ("iqm", "cvar_lower 0.5" if higher else "cvar 0.5"):
         assert found.sel(param=name).values.tolist() == [1.0, INF]

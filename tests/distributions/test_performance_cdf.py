@@ -21,20 +21,14 @@ SIZES = {"task": 3, "algorithm": 2, "run": 9}
 def quiet(scores, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return xcurves.performance_cdf(
-            scores, **{"rng": 0, "n_resamples": 99, "interval": "percentile", **options}
-        )
+        return xcurves.performance_cdf(scores, **{"rng": 0, "n_resamples": 99, "interval": "percentile", **options})
 
 
 @pytest.fixture
 def scores():
     """Three tasks, two algorithms, up to nine runs; ties, and one group without any."""
-    values = (
-        np.random.default_rng(0).integers(0, 12, tuple(SIZES.values())).astype(float)
-    )
-    scores = make_scores(
-        values, task=["x", "y", "none"], algorithm=["a", "b"], run=np.arange(9)
-    )
+    values = np.random.default_rng(0).integers(0, 12, tuple(SIZES.values())).astype(float)
+    scores = make_scores(values, task=["x", "y", "none"], algorithm=["a", "b"], run=np.arange(9))
     scores.loc[{"task": "none", "algorithm": "b"}] = np.nan
     scores.loc[{"task": "y", "algorithm": "a", "run": [2, 5]}] = np.nan
     return scores
@@ -64,28 +58,19 @@ def test_only_what_was_asked_for_is_there(scores):
 
 
 def test_every_group_has_the_statistics_of_a_loop(scores):
-    with pytest.warns(
-        UserWarning, match="task 'none', algorithm 'b': no trial; the result is NaN$"
-    ):
+    with pytest.warns(UserWarning, match="task 'none', algorithm 'b': no trial; the result is NaN$"):
         result = xcurves.performance_cdf(scores, **ASKED)
     for task in scores.task.values:
         for algorithm in scores.algorithm.values:
             group = result.sel(task=task, algorithm=algorithm)
-            trials = (
-                scores.sel(task=task, algorithm=algorithm).dropna("run").values.tolist()
-            )
+            trials = scores.sel(task=task, algorithm=algorithm).dropna("run").values.tolist()
             assert group.n_trials == len(trials)
             if not trials:
                 assert all(group[name].isnull().all() for name in group)
                 continue
-            expected = oracles.statistics(
-                trials, ASKED["cvar_level"], ASKED["threshold"], ASKED["target"]
-            )
+            expected = oracles.statistics(trials, ASKED["cvar_level"], ASKED["threshold"], ASKED["target"])
             found = [
-                *(
-                    group[name].item()
-                    for name in ("score_mean", "score_median", "score_std", "iqm")
-                ),
+                *(group[name].item() for name in ("score_mean", "score_median", "score_std", "iqm")),
                 *group.cvar.values,
                 *group.cvar_lower.values,
                 *group.partial_mean_above.values,
@@ -93,19 +78,14 @@ def test_every_group_has_the_statistics_of_a_loop(scores):
                 group.optimality_gap.item(),
             ]
             np.testing.assert_allclose(found, expected, rtol=1e-12)
-            quantiles = [
-                oracles.inverse_cdf(trials, oracles.decimal(p))
-                for p in ASKED["probabilities"]
-            ]
+            quantiles = [oracles.inverse_cdf(trials, oracles.decimal(p)) for p in ASKED["probabilities"]]
             assert group.score_quantile.values.tolist() == quantiles
             cdf = [np.mean(np.array(trials) <= z) for z in ASKED["scores_at"]]
             np.testing.assert_allclose(group.cdf, cdf)
             for z in ASKED["scores_at"]:
                 k = int(np.count_nonzero(np.array(trials) <= z))
                 ci = stats.binomtest(k, len(trials)).proportion_ci(method="exact")
-                np.testing.assert_allclose(
-                    group.cdf_ci.sel(score=z), [ci.low, ci.high], atol=1e-12
-                )
+                np.testing.assert_allclose(group.cdf_ci.sel(score=z), [ci.low, ci.high], atol=1e-12)
                 band = [ends[k] for ends in oracles.band(len(trials), 0.05)]
                 np.testing.assert_allclose(group.cdf_band.sel(score=z), band, rtol=1e-7)
 
@@ -130,30 +110,18 @@ def test_intervals_say_what_they_are(scores):
 
 def test_several_dims_are_one_pool(scores):
     pooled = xcurves.performance_cdf(scores, dim=("task", "run"), strata=(), **ASKED)
-    stacked = (
-        scores.stack(trial=("task", "run"))
-        .drop_vars(["task", "run", "trial"])
-        .rename(trial="run")
-    )
+    stacked = scores.stack(trial=("task", "run")).drop_vars(["task", "run", "trial"]).rename(trial="run")
     alone = xcurves.performance_cdf(stacked, **ASKED)
     xr.testing.assert_allclose(pooled.drop_attrs(), alone.drop_attrs())
     assert pooled.n_trials.values.tolist() == [25, 18]
-    independent = xcurves.performance_cdf(
-        scores, dim=("task", "run"), unit=("task", "run"), **ASKED
-    )
+    independent = xcurves.performance_cdf(scores, dim=("task", "run"), unit=("task", "run"), **ASKED)
     xr.testing.assert_equal(independent, pooled)
     assert independent.attrs["unit"] == "task, run"
     drawn = quiet(scores, dim=("task", "run"), unit=("run", "task"))
     xr.testing.assert_equal(drawn, quiet(scores, dim=("task", "run"), strata=()))
     for result in (pooled, independent, drawn):
-        assert (
-            "all trials along task, run are taken for independent ones"
-            in result.curves.summary()
-        )
-    assert (
-        "taken for independent"
-        not in quiet(scores, dim=("task", "run"), strata="task").curves.summary()
-    )
+        assert "all trials along task, run are taken for independent ones" in result.curves.summary()
+    assert "taken for independent" not in quiet(scores, dim=("task", "run"), strata="task").curves.summary()
 
 
 @pytest.mark.filterwarnings("ignore:.*few for a bootstrap", "ignore:.*no trial")
@@ -164,20 +132,14 @@ def test_several_dims_need_strata_or_units_and_both_cures_work(scores, interval)
         "rng": 0,
         **({} if interval == "exact" else {"n_resamples": 9}),
     }
-    with pytest.raises(
-        ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit") as caught:
         xcurves.performance_cdf(scores, dim=("task", "run"), **options)
     said = str(caught.value)
     cures = re.findall(r"((?:strata|unit)=.*?)(?: if|$)", said.split("Give ")[1])
     assert [cure.split("=")[0] for cure in cures] == ["strata", "unit"]
     for cure in cures:
         given = options | eval(f"dict({cure})")
-        assert (
-            xcurves.performance_cdf(scores, dim=("task", "run"), **given)
-            .score_mean.notnull()
-            .any()
-        )
+        assert xcurves.performance_cdf(scores, dim=("task", "run"), **given).score_mean.notnull().any()
 
 
 def test_units_of_several_dims_are_resampled_whole():
@@ -190,20 +152,14 @@ def test_units_of_several_dims_are_resampled_whole():
         "rng": 0,
         "scores_at": [0.0],
     }
-    both = xcurves.performance_cdf(
-        scores, dim=("task", "draw", "run"), unit=("task", "draw"), **options
-    )
+    both = xcurves.performance_cdf(scores, dim=("task", "draw", "run"), unit=("task", "draw"), **options)
     flat = make_scores(values.reshape(42, 3), draw=np.arange(42), run=np.arange(3))
-    xr.testing.assert_equal(
-        both, xcurves.performance_cdf(flat, dim=("draw", "run"), unit="draw", **options)
-    )
+    xr.testing.assert_equal(both, xcurves.performance_cdf(flat, dim=("draw", "run"), unit="draw", **options))
 
 
 def test_lower_is_better_mirrors_the_scores(scores):
     scores = scores.isel(task=0)
-    plain = xcurves.performance_cdf(
-        -scores, cvar_level=[0.3, 0.9], threshold=-4, target=-2, bounds=(-12, 0)
-    )
+    plain = xcurves.performance_cdf(-scores, cvar_level=[0.3, 0.9], threshold=-4, target=-2, bounds=(-12, 0))
     mirror = xcurves.performance_cdf(
         scores,
         cvar_level=[0.3, 0.9],
@@ -216,31 +172,20 @@ def test_lower_is_better_mirrors_the_scores(scores):
         np.testing.assert_allclose(mirror[name], -plain[name])
     for name in ("prob_above", "partial_mean_above"):
         sign = 1 if name == "prob_above" else -1
-        np.testing.assert_allclose(
-            mirror[name].squeeze("threshold"), sign * plain[name].squeeze("threshold")
-        )
+        np.testing.assert_allclose(mirror[name].squeeze("threshold"), sign * plain[name].squeeze("threshold"))
     np.testing.assert_allclose(mirror.optimality_gap, plain.optimality_gap)
-    means = [
-        param
-        for param in plain.param.values
-        if param.startswith(("score_me", "iqm", "cvar"))
-    ]
+    means = [param for param in plain.param.values if param.startswith(("score_me", "iqm", "cvar"))]
     ci = plain.statistic_ci.sel(param=means)
-    np.testing.assert_allclose(
-        mirror.statistic_ci.sel(param=means), -ci.sel(ci_bound=["upper", "lower"])
-    )
+    np.testing.assert_allclose(mirror.statistic_ci.sel(param=means), -ci.sel(ci_bound=["upper", "lower"]))
     gap = {"param": "optimality_gap"}
-    np.testing.assert_allclose(
-        mirror.statistic_ci.sel(gap), plain.statistic_ci.sel(gap)
-    )
+    np.testing.assert_allclose(mirror.statistic_ci.sel(gap), plain.statistic_ci.sel(gap))
     assert (mirror.cvar <= mirror.cvar_lower).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"dim": ("task", "run"), "strata": "task"}])
 def test_order_of_runs_changes_nothing(scores, options):
     plain, mixed = (
-        quiet(each, scores_at=[3], **options)
-        for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6]))
+        quiet(each, scores_at=[3], **options) for each in (scores, scores.isel(run=[4, 1, 0, 2, 8, 3, 5, 7, 6]))
     )
     xr.testing.assert_allclose(plain, mixed)
 
@@ -257,9 +202,7 @@ def test_order_of_runs_changes_nothing(scores, options):
     ],
 )
 def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
-    more = xr.concat(
-        [scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed"
-    ).fillna(3.0)
+    more = xr.concat([scores, scores.copy(data=scores.values[::-1] + 0.5)], "seed").fillna(3.0)
     dim = ("run",) if not design else ("run", "task", "seed")
     options = {"dim": dim, "scores_at": [3], "interval": interval, **design}
     whole = quiet(more, **options)
@@ -277,13 +220,9 @@ def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
 def test_errors_in_the_graph_name_the_task(scores):
     scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(
-        ValueError, match=r"task 'y', algorithm 'b':.*of inf, .*higher_is_better=False"
-    ):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*of inf, .*higher_is_better=False"):
         lazy.compute(scheduler="synchronous")
-    with pytest.raises(
-        ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"
-    ):
+    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
 
 
@@ -292,9 +231,7 @@ def test_few_trials_are_warned_of_once(scores):
         xcurves.performance_cdf(scores, interval="percentile", n_resamples=9, rng=0)
     said = [str(warning.message) for warning in caught]
     assert len(said) == 2
-    assert said[1].startswith(
-        "task 'x', algorithm 'a': 9 trials are few for a bootstrap"
-    )
+    assert said[1].startswith("task 'x', algorithm 'a': 9 trials are few for a bootstrap")
     assert said[1].endswith("(in 5 groups)")
 
 
@@ -384,10 +321,7 @@ def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
     for width in (0.03, 0.1, 0.5, 0.9):
         for level in (0.8, 0.99):
             n = xcurves.trials_needed(width, confidence_level=level)
-            wide = [
-                2 * np.sqrt(np.log(2 / (1 - level)) / (2 * size))
-                for size in (n, max(n - 1, 1e-9))
-            ]
+            wide = [2 * np.sqrt(np.log(2 / (1 - level)) / (2 * size)) for size in (n, max(n - 1, 1e-9))]
             assert wide[0] <= width < wide[1]
     for width in (0, 1, "narrow", np.nan):
         with pytest.raises(ValueError, match="width must lie between 0 and 1; got"):
@@ -399,18 +333,14 @@ def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
 def test_the_band_is_a_fifth_wider_than_trials_needed_says_in_the_middle_and_half_as_wide_in_the_tails():
     n = xcurves.trials_needed(0.2)
     scores = make_scores(np.arange(n), run=np.arange(n))
-    low, high = xcurves.performance_cdf(
-        scores, scores_at=[n / 20, n / 2]
-    ).cdf_band.transpose("ci_bound", ...)
+    low, high = xcurves.performance_cdf(scores, scores_at=[n / 20, n / 2]).cdf_band.transpose("ci_bound", ...)
     assert (high - low <= [0.13, 0.24]).all()
 
 
 def strata_scores(*runs):
     """Tasks u, v, ... with so many runs each."""
     values = np.random.default_rng(0).normal(size=(len(runs), max(runs)))
-    scores = make_scores(
-        values, task=list("uvwxyz"[: len(runs)]), run=np.arange(max(runs))
-    )
+    scores = make_scores(values, task=list("uvwxyz"[: len(runs)]), run=np.arange(max(runs)))
     return scores.where(scores.run < xr.DataArray(list(runs), dims="task"))
 
 
@@ -424,9 +354,9 @@ POOL = {
 
 
 def test_a_stratum_that_an_algorithm_lacks_is_left_out_for_all_and_named():
-    scores = xr.concat(
-        [strata_scores(20, 20, 20), strata_scores(20, 0, 20)], "algorithm"
-    ).assign_coords(algorithm=["a", "b"])
+    scores = xr.concat([strata_scores(20, 20, 20), strata_scores(20, 0, 20)], "algorithm").assign_coords(
+        algorithm=["a", "b"]
+    )
     with pytest.warns(UserWarning, match="left out for all") as caught:
         result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
     said = str(caught[0].message)
@@ -436,9 +366,7 @@ def test_a_stratum_that_an_algorithm_lacks_is_left_out_for_all_and_named():
     )
     both = quiet(scores.sel(task=["u", "w"]), **POOL, scores_at=[0])
     xr.testing.assert_allclose(result, both, rtol=1e-12)
-    np.testing.assert_allclose(
-        result.score_mean, scores.sel(task=["u", "w"]).mean(["task", "run"])
-    )
+    np.testing.assert_allclose(result.score_mean, scores.sel(task=["u", "w"]).mean(["task", "run"]))
     assert result.attrs["left_out"] == "'v' (no trial of 'b')"
     summary = result.curves.summary()
     assert "Left out for all algorithms, of task: 'v' (no trial of 'b')." in summary
@@ -452,9 +380,7 @@ def test_a_stratum_that_an_algorithm_lacks_is_left_out_for_all_and_named():
 
 
 def test_no_common_stratum_is_no_result():
-    scores = xr.concat(
-        [strata_scores(12, 0), strata_scores(0, 12)], "algorithm"
-    ).assign_coords(algorithm=["a", "b"])
+    scores = xr.concat([strata_scores(12, 0), strata_scores(0, 12)], "algorithm").assign_coords(algorithm=["a", "b"])
     with pytest.warns(UserWarning) as caught:
         result = xcurves.performance_cdf(scores, **POOL, scores_at=[0])
     assert "'u' (no trial of 'b') and 'v' (no trial of 'a')" in str(caught[0].message)
@@ -464,9 +390,9 @@ def test_no_common_stratum_is_no_result():
 
 
 def test_an_algorithm_without_any_trial_takes_no_stratum_from_others():
-    scores = xr.concat(
-        [strata_scores(20, 20), strata_scores(20, 20) * np.nan], "algorithm"
-    ).assign_coords(algorithm=["a", "b"])
+    scores = xr.concat([strata_scores(20, 20), strata_scores(20, 20) * np.nan], "algorithm").assign_coords(
+        algorithm=["a", "b"]
+    )
     with pytest.warns(UserWarning, match="no trial; the result is NaN"):
         result = xcurves.performance_cdf(scores, **POOL)
     assert result.n_trials.values.tolist() == [40, 0]
@@ -492,9 +418,7 @@ def test_strata_weigh_alike(runs, conditional):
     if conditional:
         how = "conditional"
     found = quiet(scores, **{**POOL, **OF_STRATA, "cvar": how})
-    expected = oracles.statistics_of_strata(
-        strata, [0.3, 0.9], [0.0, 0.5], 1.0, conditional=conditional
-    )
+    expected = oracles.statistics_of_strata(strata, [0.3, 0.9], [0.0, 0.5], 1.0, conditional=conditional)
     named = dict(zip(found.param.values.tolist(), expected, strict=True))
     for name in ("score_mean", "score_median", "score_std", "iqm", "optimality_gap"):
         np.testing.assert_allclose(found[name], named[name], atol=1e-12)
@@ -504,13 +428,8 @@ def test_strata_weigh_alike(runs, conditional):
     np.testing.assert_allclose(found.score_mean, np.mean([np.mean(s) for s in strata]))
 
     sample = oracles.repeated(strata)
-    np.testing.assert_allclose(
-        found.cdf, [np.mean([z <= at for z in sample]) for at in OF_STRATA["scores_at"]]
-    )
-    quantiles = [
-        oracles.inverse_cdf(sample, oracles.decimal(p))
-        for p in OF_STRATA["probabilities"]
-    ]
+    np.testing.assert_allclose(found.cdf, [np.mean([z <= at for z in sample]) for at in OF_STRATA["scores_at"]])
+    quantiles = [oracles.inverse_cdf(sample, oracles.decimal(p)) for p in OF_STRATA["probabilities"]]
     np.testing.assert_allclose(found.score_quantile, quantiles)
     assert found.strata_unlike == 1
     said = "have unlike numbers of trials and weigh alike; in the IQM trials at the quartiles count in part"
@@ -538,9 +457,7 @@ def test_strata_of_equal_size_are_described_as_one_pool(scores):
     stratified = quiet(full, **{**POOL, **ASKED})
     pooled = quiet(full, dim=("task", "run"), strata=(), **ASKED)
     estimates = [name for name in pooled if not name.endswith("_ci")]
-    xr.testing.assert_equal(
-        stratified[estimates].drop_vars(["n_units", "strata_unlike"]), pooled[estimates]
-    )
+    xr.testing.assert_equal(stratified[estimates].drop_vars(["n_units", "strata_unlike"]), pooled[estimates])
     assert (stratified.strata_unlike == 0).all()
     np.testing.assert_allclose(
         stratified.iqm,
@@ -572,9 +489,7 @@ def test_failed_trials_of_unlike_strata_weigh_alike(design):
     assert found.score_mean.isnull()
     assert found.iqm.notnull()
     np.testing.assert_allclose(found.score_median, np.median(sample))
-    np.testing.assert_allclose(
-        found.prob_above, [np.mean([z >= at for z in sample]) for at in (0, 0.5)]
-    )
+    np.testing.assert_allclose(found.prob_above, [np.mean([z >= at for z in sample]) for at in (0, 0.5)])
     bounded = quiet(scores, **{**POOL, **design}, bounds=(-5, 5))
     floored = [[max(z, -5.0) for z in stratum] for stratum in strata]
     expected = oracles.statistics_of_strata(floored, [0.5], [], 0)
@@ -588,12 +503,8 @@ def test_the_bootstrap_of_unlike_strata_covers_the_mean_of_their_means():
     rng = np.random.default_rng(11)
     values = rng.normal(size=(400, 2, 40)) + np.array([0.0, 1.0])[:, np.newaxis]
     values[:, 0, 10:] = np.nan
-    scores = make_scores(
-        values, sample=np.arange(400), task=["u", "v"], run=np.arange(40)
-    )
-    ends = quiet(
-        scores, **{**POOL, "n_resamples": 399}, probabilities=0.5
-    ).statistic_ci.sel(param="score_mean")
+    scores = make_scores(values, sample=np.arange(400), task=["u", "v"], run=np.arange(40))
+    ends = quiet(scores, **{**POOL, "n_resamples": 399}, probabilities=0.5).statistic_ci.sel(param="score_mean")
     covered = (ends.sel(ci_bound="lower") <= 0.5) & (ends.sel(ci_bound="upper") >= 0.5)
     # ten trials: .92 of the percentile interval, 99.9 % limits of 400
     low, high = stats.binom.interval(0.999, 400, 0.925)
@@ -631,15 +542,11 @@ NO_SPREAD = "one trial in the smallest stratum shows no spread; the intervals ar
         ((50,) * 6, ALONE, 300, None),
     ],
 )
-def test_what_is_warned_of_is_the_smallest_stratum_or_the_number_of_units(
-    runs, options, n_units, said
-):
+def test_what_is_warned_of_is_the_smallest_stratum_or_the_number_of_units(runs, options, n_units, said):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = xcurves.performance_cdf(strata_scores(*runs), **options, scores_at=[0])
-    assert [str(each.message).split(" for a bootstrap")[0] for each in caught] == [
-        said
-    ] * (said is not None)
+    assert [str(each.message).split(" for a bootstrap")[0] for each in caught] == [said] * (said is not None)
     assert result.get("n_units", result.n_trials) == n_units
     intervals = [name for name in result if name.endswith("_ci")]
     assert all(result[name].isnull().all() == (n_units == 1) for name in intervals)
@@ -657,9 +564,7 @@ def test_levels_and_thresholds_that_are_nearly_the_same_have_names_of_their_own(
     assert len(set(table.index)) == len(table)
     assert table["cvar 0.9999999"] == result.cvar.sel(cvar_level=0.9999999)
     for threshold in thresholds:
-        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(
-            threshold=threshold
-        )
+        assert table[f"prob_above {float(threshold)!r}"] == result.prob_above.sel(threshold=threshold)
     assert "mean of the best 1 × 10⁻⁵ %" in result.curves.summary()
     assert "share of scores at least 10000004" in result.curves.summary()
 
@@ -700,12 +605,8 @@ def test_a_large_offset_leaves_the_tail_as_it_is():
 
 def test_quantiles_beyond_all_trials_end_at_the_bounds():
     scores = make_scores([0.2, 0.5, 0.9], run=np.arange(3))
-    ci = xcurves.performance_cdf(
-        scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]
-    ).score_quantile_ci
-    free = xcurves.performance_cdf(
-        scores, probabilities=[0.01, 0.5, 0.99]
-    ).score_quantile_ci
+    ci = xcurves.performance_cdf(scores, bounds=(0, 1), probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
+    free = xcurves.performance_cdf(scores, probabilities=[0.01, 0.5, 0.99]).score_quantile_ci
     np.testing.assert_array_equal(free.values[:, 0], [-np.inf, -np.inf, 0.5])
     np.testing.assert_array_equal(free.values[:, 1], [0.5, np.inf, np.inf])
     np.testing.assert_array_equal(ci, np.clip(free, 0, 1))
@@ -720,15 +621,11 @@ def test_many_trials_have_the_intervals_of_large_samples():
     options = {"interval": "percentile", "n_resamples": 2_000, "rng": 0}
     found = scores.curves.performance_cdf(**options)
     for place, n in enumerate((200_000, 20_000)):
-        width = np.diff(
-            found.statistic_ci.sel(param="score_mean").isel(algorithm=place)
-        ).item()
+        width = np.diff(found.statistic_ci.sel(param="score_mean").isel(algorithm=place)).item()
         expected = 2 * 1.959964 * np.nanstd(values[place]) / np.sqrt(n)
         assert width == pytest.approx(expected, rel=0.1)
         alone = scores.isel(algorithm=[place]).curves.performance_cdf(**options)
-        np.testing.assert_array_equal(
-            found.statistic_ci.isel(algorithm=[place]), alone.statistic_ci
-        )
+        np.testing.assert_array_equal(found.statistic_ci.isel(algorithm=[place]), alone.statistic_ci)
     lazy = scores.chunk(algorithm=1).curves.performance_cdf(**options)
     np.testing.assert_array_equal(lazy.statistic_ci, found.statistic_ci)
 
@@ -742,19 +639,11 @@ WIDTHS = [  # methods: mean widths of 95 % intervals between 0 and 1 of the mean
 
 
 @pytest.mark.parametrize(("scores", "n", "expected"), WIDTHS)
-def test_intervals_between_bounds_are_as_narrow_as_those_of_exact_bands(
-    scores, n, expected
-):
-    drawn = make_scores(
-        scores.rvs((500, n), random_state=0), task=np.arange(500), run=np.arange(n)
-    )
-    found = xcurves.performance_cdf(
-        drawn, bounds=(0, 1), cvar_level=0.9, probabilities=0.5
-    )
+def test_intervals_between_bounds_are_as_narrow_as_those_of_exact_bands(scores, n, expected):
+    drawn = make_scores(scores.rvs((500, n), random_state=0), task=np.arange(500), run=np.arange(n))
+    found = xcurves.performance_cdf(drawn, bounds=(0, 1), cvar_level=0.9, probabilities=0.5)
     widths = found.statistic_ci.diff("ci_bound").mean("task").squeeze()
-    for param, width in zip(
-        ["score_mean", "cvar 0.9", "cvar_lower 0.9"], expected, strict=True
-    ):
+    for param, width in zip(["score_mean", "cvar 0.9", "cvar_lower 0.9"], expected, strict=True):
         if width is not None:
             np.testing.assert_allclose(widths.sel(param=param), width, atol=0.01)
 
@@ -766,9 +655,7 @@ def test_tolerance_is_the_shortest_span_of_order_statistics_that_holds(n):
     x = np.sort(scores.values)
     found = xcurves.performance_cdf(scores, tolerance=0.9)
     assert found.tolerance_n == 46
-    held = [
-        w for w in range(1, n + 1) if 1 - stats.binom.cdf(w - 1, n, 0.9) <= 0.05 + 1e-12
-    ]
+    held = [w for w in range(1, n + 1) if 1 - stats.binom.cdf(w - 1, n, 0.9) <= 0.05 + 1e-12]
     if n < 46:
         assert found.tolerance.isnull().all()
     else:
@@ -788,11 +675,7 @@ def test_tolerance_holds_the_share_as_often_as_it_says():
         task=range(4_000),
         run=range(60),
     )
-    found = xcurves.performance_cdf(
-        scores, tolerance=0.8, confidence_level=0.9, probabilities=0.5
-    )
-    low, high = (
-        stats.expon.cdf(found.tolerance.sel(ci_bound=end)) for end in ("lower", "upper")
-    )
+    found = xcurves.performance_cdf(scores, tolerance=0.8, confidence_level=0.9, probabilities=0.5)
+    low, high = (stats.expon.cdf(found.tolerance.sel(ci_bound=end)) for end in ("lower", "upper"))
     for content in (high - low, 1 - stats.expon.cdf(found.tolerance_lower)):
         assert 0.9 - 3 * np.sqrt(0.09 / 4_000) <= (content >= 0.8).mean() < 0.95

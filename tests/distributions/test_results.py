@@ -13,9 +13,7 @@ def scores():
 
 
 def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
-    result = xcurves.performance_cdf(
-        scores, cvar_level=[0.5, 0.9], threshold=[0, 1], target=2, bounds=(-4, 4)
-    )
+    result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1], target=2, bounds=(-4, 4))
     table = result.curves.table()
     assert table.columns.tolist() == ["value", "lower", "upper"]
     assert table.index.names == ["task", "algorithm", "statistic"]
@@ -24,28 +22,18 @@ def test_table_has_a_row_for_each_statistic_with_its_own_interval(scores):
         assert here.loc[name, "value"] == group[name]
     for level in (0.5, 0.9):
         assert here.loc[f"cvar {level}", "value"] == group.cvar.sel(cvar_level=level)
-        assert here.loc[f"cvar_lower {level}", "value"] == group.cvar_lower.sel(
-            cvar_level=level
-        )
+        assert here.loc[f"cvar_lower {level}", "value"] == group.cvar_lower.sel(cvar_level=level)
     for threshold in (0, 1):
-        assert here.loc[f"prob_above {threshold}", "value"] == group.prob_above.sel(
-            threshold=threshold
-        )
-        assert here.loc[
-            f"partial_mean_above {threshold}", "value"
-        ] == group.partial_mean_above.sel(threshold=threshold)
+        assert here.loc[f"prob_above {threshold}", "value"] == group.prob_above.sel(threshold=threshold)
+        assert here.loc[f"partial_mean_above {threshold}", "value"] == group.partial_mean_above.sel(threshold=threshold)
     np.testing.assert_array_equal(here[["lower", "upper"]], group.statistic_ci)
     known = here.dropna()
-    assert (
-        (known["lower"] <= known["value"]) & (known["value"] <= known["upper"])
-    ).all()
+    assert ((known["lower"] <= known["value"]) & (known["value"] <= known["upper"])).all()
 
 
 def test_summary_says_what_intervals_there_are(scores):
     # the answer comes first
-    said = (
-        xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]
-    )
+    said = xcurves.performance_cdf(scores.sel(task="x")).curves.summary().split("\n")[1:]
     alone = xcurves.performance_cdf(scores[0, 0])
     low, high = alone.statistic_ci.sel(param="score_median").values
     assert said[0].startswith("algorithm 'a': 12 trials: mean ")
@@ -67,14 +55,9 @@ def test_summary_of_a_bootstrap_says_where_it_is_poor(scores):
         "rng": 0,
         "interval": "percentile",
     }
-    said = xcurves.performance_cdf(
-        scores, **pool, strata="task", confidence_level=0.9
-    ).curves.summary()
+    said = xcurves.performance_cdf(scores, **pool, strata="task", confidence_level=0.9).curves.summary()
     assert "90 % intervals" in said
-    assert (
-        "percentile bootstrap intervals, within task: approximate, and too short for few trials"
-        in said
-    )
+    assert "percentile bootstrap intervals, within task: approximate, and too short for few trials" in said
     by_unit = xcurves.performance_cdf(scores, **pool, unit="run").curves.summary()
     assert "of whole labels of 'run'" in by_unit
 
@@ -89,16 +72,11 @@ def test_summary_says_between_which_scores_a_share_of_trials_lies(scores):
         in said
     )
     more = xcurves.performance_cdf(scores[0], tolerance=0.9).curves.summary()
-    assert (
-        "algorithm 'a': to say between which scores 90 % of all trials lie takes 46 trials."
-        in more
-    )
+    assert "algorithm 'a': to say between which scores 90 % of all trials lie takes 46 trials." in more
 
 
 def test_summary_of_lower_is_better_says_so(scores):
-    said = xcurves.performance_cdf(
-        scores[0], threshold=0.5, higher_is_better=False
-    ).curves.summary()
+    said = xcurves.performance_cdf(scores[0], threshold=0.5, higher_is_better=False).curves.summary()
     assert "share of scores at most 0.5" in said
     assert "mean of the best 50 %" in said
 
@@ -110,10 +88,7 @@ def test_groups_without_trials_have_nothing_to_say(scores):
     assert said[2] == "algorithm 'b': no trial."
     with pytest.warns(UserWarning, match="no trial"):
         pairs = xcurves.compare_distributions(scores[0])
-    assert (
-        pairs.curves.summary().split("\n")[1]
-        == "a - b: nothing can be said; trials are missing."
-    )
+    assert pairs.curves.summary().split("\n")[1] == "a - b: nothing can be said; trials are missing."
 
 
 def test_comparisons_are_told_pair_by_pair():
@@ -121,9 +96,7 @@ def test_comparisons_are_told_pair_by_pair():
     scores = make_scores(values, algorithm=["a", "b", "c"], run=np.arange(60))
     result = xcurves.compare_distributions(scores)
     said = result.curves.summary().split("\n")[1:]
-    assert said[0].startswith(
-        "a scores higher than b with probability 0.000 (0.000 to 0.0"
-    )
+    assert said[0].startswith("a scores higher than b with probability 0.000 (0.000 to 0.0")
     assert (
         "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < .001"
         in said[0]
@@ -149,17 +122,11 @@ def test_comparisons_are_told_pair_by_pair():
     assert table["dominance"].tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize(
-    "at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}]
-)
+@pytest.mark.parametrize("at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}])
 def test_a_result_can_be_reduced_to_some_levels(scores, at):
     result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1])
     whole, part = result.curves.table(), result.isel(at).curves.table()
-    gone = (
-        ["cvar 0.5", "cvar_lower 0.5"]
-        if "cvar_level" in at
-        else ["partial_mean_above 1", "prob_above 1"]
-    )
+    gone = ["cvar 0.5", "cvar_lower 0.5"] if "cvar_level" in at else ["partial_mean_above 1", "prob_above 1"]
     kept = whole.loc[~whole.index.get_level_values("statistic").isin(gone)]
     pd.testing.assert_frame_equal(part, kept)
     assert "best 50 %" not in result.isel(cvar_level=1).curves.summary()

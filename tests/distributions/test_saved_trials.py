@@ -99,11 +99,7 @@ def listing(folder):
 
 
 def saved(folder):
-    return {
-        index
-        for name in listing(folder)
-        for index in xr.load_dataset(folder / name, engine="scipy")["run"].values
-    }
+    return {index for name in listing(folder) for index in xr.load_dataset(folder / name, engine="scipy")["run"].values}
 
 
 @pytest.mark.parametrize(("batch", "kept"), [(1, 8), (3, 6)])
@@ -122,9 +118,7 @@ def test_a_batch_is_there_whole_or_not_at_all(tmp_path, batch, kept):
         run_trials(last, 9, **options)
     assert saved(tmp_path) == set(range(kept))
     options["settings"] = {"n": 5, "x": 0.1, "y": np.nan}
-    assert run_trials(lambda index: {"x": index}, 9, **options)[
-        "x"
-    ].values.tolist() == list(range(9))
+    assert run_trials(lambda index: {"x": index}, 9, **options)["x"].values.tolist() == list(range(9))
 
 
 def test_trials_in_the_archive_are_not_run_again(tmp_path):
@@ -149,9 +143,7 @@ def test_jobs_leave_no_trace(tmp_path):
             raise ValueError("two")
         return {"half": index / 2, "name": f"trial {index}"}
 
-    xr.testing.assert_identical(
-        run_trials(half, 40, path=tmp_path, n_jobs=2), run_trials(half, 40)
-    )
+    xr.testing.assert_identical(run_trials(half, 40, path=tmp_path, n_jobs=2), run_trials(half, 40))
 
 
 def test_numbers_and_texts_keep_their_kind(tmp_path):
@@ -198,9 +190,7 @@ def test_an_archive_of_other_settings_is_refused(tmp_path, settings, message):
 def test_a_trial_in_two_files_counts_once(tmp_path):
     run_trials(trial, 10, path=tmp_path, settings=SETTINGS, batch=10)
     run_trials(trial, 4, path=tmp_path / "other", settings=SETTINGS, batch=4)
-    (tmp_path / "other" / "00000000-00000003.nc").rename(
-        tmp_path / "00000000-00000003.nc"
-    )
+    (tmp_path / "other" / "00000000-00000003.nc").rename(tmp_path / "00000000-00000003.nc")
     (tmp_path / "00000004-00000004.1.part").write_bytes(b"half")
     found = run_trials(trial, 12, path=tmp_path, settings=SETTINGS)
     xr.testing.assert_identical(found, run_trials(trial, 12))
@@ -222,23 +212,14 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path):
 @pytest.mark.parametrize("name", ["run", "", "a/b", 3])
 def test_a_value_that_cannot_be_named_is_an_error_of_its_trial(tmp_path, name):
     error = run_trials(lambda index: {name: 1}, 1, path=tmp_path)["error"].item()
-    assert (
-        error
-        == f"Refusal: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
-    )
+    assert error == f"Refusal: a trial's values need names, not 'run' and without '/'; got {name!r}. Rename it"
 
 
 def blas_threads(index):
     from threadpoolctl import threadpool_info
 
     np.ones((2, 2)) @ np.ones((2, 2))
-    return {
-        "threads": max(
-            pool["num_threads"]
-            for pool in threadpool_info()
-            if pool["user_api"] == "blas"
-        )
-    }
+    return {"threads": max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")}
 
 
 @pytest.mark.slow
@@ -258,11 +239,7 @@ def test_names_have_the_order_of_the_first_trial_however_often_it_was_stopped(tm
 
     for n_trials in (2, 3, 5):
         found = run_trials(half, n_trials, path=tmp_path)
-    assert (
-        list(found.data_vars)
-        == list(run_trials(half, 5).data_vars)
-        == ["b", "a", "c", "error"]
-    )
+    assert list(found.data_vars) == list(run_trials(half, 5).data_vars) == ["b", "a", "c", "error"]
 
 
 @pytest.mark.parametrize(
@@ -309,14 +286,10 @@ def test_a_truncated_file_is_named_and_can_be_deleted(tmp_path):
     whole = file.read_bytes()
     for size in range(0, len(whole) // 2, 37):
         file.write_bytes(whole[:size])
-        with pytest.raises(
-            ValueError, match=r"00000000-00000003.nc cannot be.*truncated. Delete it"
-        ):
+        with pytest.raises(ValueError, match=r"00000000-00000003.nc cannot be.*truncated. Delete it"):
             run_trials(trial, 4, path=tmp_path, settings=SETTINGS)
     file.unlink()
-    xr.testing.assert_identical(
-        run_trials(trial, 4, path=tmp_path, settings=SETTINGS), run_trials(trial, 4)
-    )
+    xr.testing.assert_identical(run_trials(trial, 4, path=tmp_path, settings=SETTINGS), run_trials(trial, 4))
 
 
 def test_a_bar_counts_what_is_left(tmp_path, capsys):

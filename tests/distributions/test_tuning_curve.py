@@ -12,9 +12,7 @@ def scores():
     values = np.random.default_rng(3).beta(2, 2, (2, 3, 40))
     values[1, 0, 30:] = np.nan
     values[0, 2] = values[0, 2] / 2 + 0.5
-    return make_scores(
-        values, task=["x", "y"], algorithm=["b", "c", "a"], run=np.arange(40)
-    )
+    return make_scores(values, task=["x", "y"], algorithm=["b", "c", "a"], run=np.arange(40))
 
 
 def test_pointwise_intervals_are_those_of_quantiles(scores):
@@ -25,9 +23,7 @@ def test_pointwise_intervals_are_those_of_quantiles(scores):
     np.testing.assert_array_equal(found.best_median_ci, cdf.score_quantile_ci)
     known = found.best_median.notnull().values
     assert known.any()
-    np.testing.assert_array_equal(
-        found.best_median.values[known], cdf.score_quantile.values[known]
-    )
+    np.testing.assert_array_equal(found.best_median.values[known], cdf.score_quantile.values[known])
     assert found.trials.values.tolist() == trials
     assert found.n_trials.values.tolist() == [[40, 40, 40], [30, 40, 40]]
 
@@ -42,58 +38,36 @@ def test_pairs_are_in_the_order_of_the_algorithms(scores):
         np.testing.assert_array_equal(at.difference, of[a] - of[b])
         low, high = at.difference_band.transpose("ci_bound", "trials").values
         assert ((low <= at.difference) & (at.difference <= high)).all()
-        alone = xcurves.tuning_curve(
-            scores.sel(task="x", algorithm=[b, a]), n_trials=5, bounds=(0, 1)
-        )
-        np.testing.assert_array_equal(
-            alone.trials_to_match_reversed[0], at.trials_to_match
-        )
-        np.testing.assert_array_equal(
-            alone.difference_band[0], -at.difference_band[..., ::-1]
-        )
+        alone = xcurves.tuning_curve(scores.sel(task="x", algorithm=[b, a]), n_trials=5, bounds=(0, 1))
+        np.testing.assert_array_equal(alone.trials_to_match_reversed[0], at.trials_to_match)
+        np.testing.assert_array_equal(alone.difference_band[0], -at.difference_band[..., ::-1])
 
 
 def test_bands_of_pairs_are_those_at_half_the_error(scores):
     found = xcurves.tuning_curve(scores, n_trials=8, bounds=(0, 1))
-    half = xcurves.tuning_curve(
-        scores, n_trials=8, bounds=(0, 1), confidence_level=0.975
-    )
+    half = xcurves.tuning_curve(scores, n_trials=8, bounds=(0, 1), confidence_level=0.975)
     band = {name: half.best_median_band.sel(algorithm=name) for name in "abc"}
     for pair in found.pair.values:
         a, b = pair.split(" - ")
         low = band[a].sel(ci_bound="lower") - band[b].sel(ci_bound="upper")
-        np.testing.assert_allclose(
-            found.difference_band.sel(pair=pair, ci_bound="lower"), low
-        )
+        np.testing.assert_allclose(found.difference_band.sel(pair=pair, ci_bound="lower"), low)
 
 
 def test_lower_is_better_mirrors_the_scores(scores):
     plain = xcurves.tuning_curve(scores, n_trials=12, bounds=(0, 2))
-    mirror = xcurves.tuning_curve(
-        -scores, n_trials=12, bounds=(-2, 0), higher_is_better=False
-    )
+    mirror = xcurves.tuning_curve(-scores, n_trials=12, bounds=(-2, 0), higher_is_better=False)
     for name in plain:
         turned = -plain[name] if "match" not in name else plain[name]
         if "ci_bound" in turned.dims and "match" not in name:
-            turned = turned.isel(ci_bound=[1, 0]).assign_coords(
-                ci_bound=["lower", "upper"]
-            )
-        np.testing.assert_allclose(
-            mirror[name], turned.transpose(*mirror[name].dims), err_msg=name
-        )
+            turned = turned.isel(ci_bound=[1, 0]).assign_coords(ci_bound=["lower", "upper"])
+        np.testing.assert_allclose(mirror[name], turned.transpose(*mirror[name].dims), err_msg=name)
 
 
 def test_units_are_averaged_first(scores):
-    seeds = xr.concat([scores, scores + 0.1, scores - 0.1], "seed").assign_coords(
-        seed=range(3)
-    )
+    seeds = xr.concat([scores, scores + 0.1, scores - 0.1], "seed").assign_coords(seed=range(3))
     found = xcurves.tuning_curve(seeds, dim=("run", "seed"), unit="run", n_trials=5)
-    xr.testing.assert_allclose(
-        found.drop_attrs(), xcurves.tuning_curve(scores, n_trials=5).drop_attrs()
-    )
-    with pytest.raises(
-        ValueError, match=r"got neither strata nor unit. Give unit='seed' if"
-    ):
+    xr.testing.assert_allclose(found.drop_attrs(), xcurves.tuning_curve(scores, n_trials=5).drop_attrs())
+    with pytest.raises(ValueError, match=r"got neither strata nor unit. Give unit='seed' if"):
         xcurves.tuning_curve(seeds, dim=("run", "seed"))
     every = xcurves.tuning_curve(seeds, dim=("run", "seed"), unit=("run", "seed"))
     assert every.n_trials.sel(task="x").values.tolist() == [120, 120, 120]
@@ -111,9 +85,7 @@ def test_selection_by_the_scores_themselves_changes_no_estimate(scores):
         "difference_band",
         "trials_to_match",
     } & set(chosen)
-    with pytest.raises(
-        ValueError, match="select must have the dims and labels of scores"
-    ):
+    with pytest.raises(ValueError, match="select must have the dims and labels of scores"):
         xcurves.tuning_curve(scores, select=scores.isel(run=slice(5)))
 
 
@@ -167,27 +139,19 @@ def test_times_beyond_the_smallest_budget_are_not_reached():
 
 def test_searches_that_are_not_random_are_refused(scores):
     for sampler in ("RandomSampler", "GridSampler", "unknown"):
-        xcurves.tuning_curve(
-            scores.assign_attrs(sampler=sampler, n_pruned=0), n_trials=2
-        )
-    with pytest.raises(
-        ValueError, match=r"sampler='TPESampler'; .* needs independent draws"
-    ):
+        xcurves.tuning_curve(scores.assign_attrs(sampler=sampler, n_pruned=0), n_trials=2)
+    with pytest.raises(ValueError, match=r"sampler='TPESampler'; .* needs independent draws"):
         xcurves.tuning_curve(scores.assign_attrs(sampler="TPESampler"))
     with pytest.raises(ValueError, match="7 pruned trials"):
         xcurves.tuning_curve(scores.assign_attrs(n_pruned=7))
 
 
 def test_bad_options_say_what_to_do(scores):
-    with pytest.raises(
-        ValueError, match=r"n_trials must be whole numbers from 1; got 0.5"
-    ):
+    with pytest.raises(ValueError, match=r"n_trials must be whole numbers from 1; got 0.5"):
         xcurves.tuning_curve(scores, n_trials=[0.5, 2])
     with pytest.raises(ValueError, match="n_trials must be at least 1"):
         xcurves.tuning_curve(scores, n_trials=0)
-    with pytest.raises(
-        ValueError, match=r"^task 'x', algorithm 'a': bounds are 0 to 0.5"
-    ):
+    with pytest.raises(ValueError, match=r"^task 'x', algorithm 'a': bounds are 0 to 0.5"):
         xcurves.tuning_curve(scores, bounds=(0, 0.5))
 
 
@@ -200,7 +164,5 @@ def test_sentences_name_the_leader_and_the_trials_that_others_need():
     assert " for B, ahead of A by 0.1" in answer
     assert "; A needs " in answer
     assert answer.endswith("to match B's 5.")
-    losses = xcurves.tuning_curve(
-        2 - scores, n_trials=20, higher_is_better=False
-    ).curves.summary()
+    losses = xcurves.tuning_curve(2 - scores, n_trials=20, higher_is_better=False).curves.summary()
     assert " for B, ahead of A by 0.1" in losses

@@ -9,12 +9,8 @@ pytest.importorskip("sklearn")
 
 def test_no_run_depends_on_what_else_is_computed():
     one = benchmark.learning_curves(["iris"], ["decision tree"], n_runs=1).accuracy
-    more = benchmark.learning_curves(
-        ["wine", "iris"], ["5 neighbours", "decision tree"], n_runs=2
-    ).accuracy
-    np.testing.assert_array_equal(
-        one.squeeze(), more.sel(task="iris", algorithm="decision tree").isel(run=0)
-    )
+    more = benchmark.learning_curves(["wine", "iris"], ["5 neighbours", "decision tree"], n_runs=2).accuracy
+    np.testing.assert_array_equal(one.squeeze(), more.sel(task="iris", algorithm="decision tree").isel(run=0))
     assert not more.isel(run=0).equals(more.isel(run=1))
 
 
@@ -48,9 +44,7 @@ def test_generated_tasks_are_what_they_say():
 
 
 def test_names_are_checked():
-    with pytest.raises(
-        ValueError, match=r"names must be 'breast cancer', .*; got 'mnist'"
-    ):
+    with pytest.raises(ValueError, match=r"names must be 'breast cancer', .*; got 'mnist'"):
         benchmark.learning_curves(["mnist"])
     with pytest.raises(ValueError, match="n_runs must be at least 1; got 0"):
         benchmark.learning_curves(["iris"], n_runs=0)

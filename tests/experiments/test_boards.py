@@ -39,13 +39,8 @@ def test_best_moves_are_the_empty_squares_of_highest_value_on_every_board_with_m
     games.board[:] = [code(b) for b in boards]
     games.empty[:] = [[mark == "." for mark in b] for b in boards]
     for game, (board, found) in enumerate(zip(boards, games.best_moves(), strict=True)):
-        value = {
-            square: values[game % 2, code(put(board, square, "x"))]
-            for square in empty_squares(board)
-        }
-        assert set(np.flatnonzero(found)) == {
-            s for s in value if value[s] == max(value.values())
-        }
+        value = {square: values[game % 2, code(put(board, square, "x"))] for square in empty_squares(board)}
+        assert set(np.flatnonzero(found)) == {s for s in value if value[s] == max(value.values())}
 
 
 @pytest.mark.parametrize("n_squares", range(1, 10))
@@ -60,9 +55,7 @@ def test_uniform_numbers_share_out_the_given_squares_evenly(n_squares):
     games.move(np.tile(squares, (len(chance), 1)), chance, 1)
     nth = [0, *range(n_squares), *range(n_squares), n_squares - 1]
     np.testing.assert_array_equal((~games.empty).sum(axis=1), 1)
-    np.testing.assert_array_equal(
-        (~games.empty).argmax(axis=1), np.flatnonzero(squares)[nth]
-    )
+    np.testing.assert_array_equal((~games.empty).argmax(axis=1), np.flatnonzero(squares)[nth])
 
 
 # Games
@@ -121,14 +114,10 @@ def assert_all_legal(moves, i_begin):
 def test_test_games_are_legal(moves, i_begin):
     rng = np.random.default_rng(1)
     values = rng.integers(-1, 2, (4, 3**9)).astype(float)
-    score = tictactoe._test(
-        values, i_begin, rng.random((4, 100, 9)), OPPONENTS["random"]()
-    )
+    score = tictactoe._test(values, i_begin, rng.random((4, 100, 9)), OPPONENTS["random"]())
     assert_all_legal(moves, i_begin)
     ends = [worth(board_of(number)) for number in moves[-1][3]]
-    np.testing.assert_array_equal(
-        score, [sum(ends[start : start + 100]) for start in range(0, 400, 100)]
-    )
+    np.testing.assert_array_equal(score, [sum(ends[start : start + 100]) for start in range(0, 400, 100)])
 
 
 @pytest.mark.parametrize("i_begin", [True, False])

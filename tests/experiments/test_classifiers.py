@@ -55,11 +55,7 @@ def test_choices_are_those_of_appendix_a(algorithm):
     found = draws(algorithm)
     for name, values in RANGES[algorithm].items():
         assert {draw[name] for draw in found} == values
-    assert all(
-        set(draw)
-        == {*RANGES[algorithm], *LOG_UNIFORM.get(algorithm, ("n_neighbors",))[:1]}
-        for draw in found
-    )
+    assert all(set(draw) == {*RANGES[algorithm], *LOG_UNIFORM.get(algorithm, ("n_neighbors",))[:1]} for draw in found)
 
 
 @pytest.mark.parametrize("algorithm", LOG_UNIFORM)
@@ -69,19 +65,12 @@ def test_ranges_are_log_uniform(algorithm):
     assert low <= values.min() < low * (high / low) ** 0.01 + (name == "n_estimators")
     assert high >= values.max() > high * (low / high) ** 0.01 - (name == "n_estimators")
     # thirds of the logarithms, each Binomial(2000, 1/3): 99.9 % within 3.3 standard deviations
-    thirds = np.histogram(
-        np.log(values), np.linspace(np.log(low), np.log(high) + 1e-9, 4)
-    )[0]
-    assert (
-        abs(thirds - 2000 / 3)
-        < 3.3 * np.sqrt(2000 * 2 / 9) + 40 * (name == "n_estimators")
-    ).all()
+    thirds = np.histogram(np.log(values), np.linspace(np.log(low), np.log(high) + 1e-9, 4))[0]
+    assert (abs(thirds - 2000 / 3) < 3.3 * np.sqrt(2000 * 2 / 9) + 40 * (name == "n_estimators")).all()
 
 
 def test_a_degree_is_drawn_for_the_polynomial_kernel_alone():
-    assert all(
-        (draw["degree"] is None) == (draw["kernel"] != "poly") for draw in draws("SVM")
-    )
+    assert all((draw["degree"] is None) == (draw["kernel"] != "poly") for draw in draws("SVM"))
 
 
 @pytest.mark.parametrize(
@@ -120,9 +109,7 @@ def test_a_bundle_may_have_more_tuned_trials_than_random_ones(monkeypatch):
     ]
     assert np.isnan(made.knn_n_neighbors.values).tolist() == [False, True]
     assert made.svm_kernel.values[1] == ""
-    xr.testing.assert_identical(
-        made.isel(run=[0]), classifiers.classifier_trials(1, 1, points=400)
-    )
+    xr.testing.assert_identical(made.isel(run=[0]), classifiers.classifier_trials(1, 1, points=400))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -145,9 +132,7 @@ def test_every_classifier_learns_moons(algorithm):
             "learning_rate_init": 0.03,
         },
     }
-    score = train_and_score(algorithm)(
-        good[algorithm], train, test, np.random.default_rng(0)
-    )
+    score = train_and_score(algorithm)(good[algorithm], train, test, np.random.default_rng(0))
     assert score > 0.8
 
 
@@ -161,11 +146,7 @@ def test_tuning_takes_the_best_of_its_draws_by_cross_validation():
     folds = StratifiedKFold(3, shuffle=True, random_state=int(rng.integers(2**31)))
     models = []
     for _ in range(6):
-        draw = {
-            name: value
-            for name, value in sample_hyperparameters("SVM")(rng).items()
-            if value is not None
-        }
+        draw = {name: value for name, value in sample_hyperparameters("SVM")(rng).items() if value is not None}
         models.append(SVC(**draw))
     validated = [cross_val_score(model, *train, cv=folds).mean() for model in models]
     best = models[int(np.argmax(validated))]
@@ -180,9 +161,7 @@ def test_algorithms_meet_the_same_data_and_a_trial_is_the_same_alone():
         trials("moons", "random", "k-NN", 4, **options),
     )
     assert (few.values == more.values[:2]).all()
-    assert trials("circles", "random", "k-NN", 4, **options).n_neighbors.equals(
-        more.n_neighbors
-    )
+    assert trials("circles", "random", "k-NN", 4, **options).n_neighbors.equals(more.n_neighbors)
 
 
 @pytest.mark.parametrize(

@@ -64,17 +64,9 @@ def test_each_position_stands_once_with_its_king_in_the_triangle(chess):
     assert not chess.duplicated().any()
     assert (chess.white_king_rank <= chess.white_king_file).all()
     assert (chess.white_king_file <= 4).all()
-    mirrored = chess.rename(
-        columns=lambda name: (
-            name.replace("file", "?").replace("rank", "file").replace("?", "rank")
-        )
-    )
+    mirrored = chess.rename(columns=lambda name: name.replace("file", "?").replace("rank", "file").replace("?", "rank"))
     on = chess.white_king_file == chess.white_king_rank
-    symmetric = (
-        on
-        & (chess.white_rook_file == chess.white_rook_rank)
-        & (chess.black_king_file == chess.black_king_rank)
-    )
+    symmetric = on & (chess.white_rook_file == chess.white_rook_rank) & (chess.black_king_file == chess.black_king_rank)
     places = list(chess.columns[:6])
     both = chess[places].merge(mirrored[places], on=places)
     assert len(both) == symmetric.sum() > 0
@@ -92,23 +84,12 @@ def test_each_position_stands_once_with_its_king_in_the_triangle(chess):
     ],
 )
 def test_positions_that_can_be_read_off_the_board(depths, pieces, depth):
-    assert (
-        depths[
-            tuple(
-                "abcdefgh".index(file) + 8 * (int(rank) - 1)
-                for file, rank in pieces.split()
-            )
-        ]
-        == depth
-    )
+    assert depths[tuple("abcdefgh".index(file) + 8 * (int(rank) - 1) for file, rank in pieces.split())] == depth
 
 
 def test_end_boards_are_those_of_a_plain_enumeration():
     table = endgames.tic_tac_toe_ends()
-    found = [
-        "".join(row).replace("b", ".")
-        for row in table.drop(columns="x_wins").to_numpy()
-    ]
+    found = ["".join(row).replace("b", ".") for row in table.drop(columns="x_wins").to_numpy()]
     expected = {board for board in reachable("x") if is_over(board)}
     assert len(found) == len(set(found)) == 958
     assert set(found) == expected
@@ -128,11 +109,7 @@ def test_examples_are_numbers_that_tell_all_positions_apart(chess):
 
 
 def test_unknown_tables_and_trees_are_named():
-    with pytest.raises(
-        ValueError, match=r"^table must be 'chess' or 'endgame'; got 'go'$"
-    ):
+    with pytest.raises(ValueError, match=r"^table must be 'chess' or 'endgame'; got 'go'$"):
         endgames.learning_curves("go")
-    with pytest.raises(
-        ValueError, match=r"^algorithms must be 'entropy', .* or 'Gini'; got 'C4\.5'"
-    ):
+    with pytest.raises(ValueError, match=r"^algorithms must be 'entropy', .* or 'Gini'; got 'C4\.5'"):
         endgames.learning_curves("endgame", algorithms=["C4.5"])

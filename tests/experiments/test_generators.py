@@ -21,17 +21,11 @@ def literally(case, curve, f):
         if case == "a":
             out.append(value + f * r / 80)
         elif case == "b":
-            out.append(
-                value + f * r / 100 * (k / 2 - i + 1)
-                if i <= k / 2
-                else value - f * r / 100 * (i - k / 2)
-            )
+            out.append(value + f * r / 100 * (k / 2 - i + 1) if i <= k / 2 else value - f * r / 100 * (i - k / 2))
         elif case == "c":
             out.append(value + f * (value - curve[0]) / 100 * (i - 1))
         else:
-            out.append(
-                value + (f * r * (i - 1) / 100 if i <= k / 2 else f * r * (k - i) / 100)
-            )
+            out.append(value + (f * r * (i - 1) / 100 if i <= k / 2 else f * r * (k - i) / 100))
     return out
 
 
@@ -64,9 +58,7 @@ def rows(values):
 
 
 def test_a_shuffled_draw_deals_distinct_curves_of_one_pool(curves):
-    drawn = studies.resampled(
-        50, curves=curves, n_runs=3, shuffled=True, rng=np.random.default_rng(0)
-    )
+    drawn = studies.resampled(50, curves=curves, n_runs=3, shuffled=True, rng=np.random.default_rng(0))
     assert drawn.dims == ("replication", "algorithm", "run", "training")
     pool = rows(curves.to_numpy())
     for data in drawn.to_numpy():
@@ -89,23 +81,14 @@ def test_with_a_modification_the_pool_has_both_and_unshuffled_each_has_its_own(c
         assert rows(data[0]) <= rows(curves.to_numpy())
         assert len(rows(data[0])) == 4
         assert rows(data[1]) <= rows(studies.modified(curves, "c", 4).to_numpy())
-    stretch = studies.resampled(
-        2, curves=curves, n_runs=6, stretch=2.0, rng=np.random.default_rng(0)
-    )
-    assert all(
-        rows(data[1]) == rows(2 * curves.to_numpy()) for data in stretch.to_numpy()
-    )
+    stretch = studies.resampled(2, curves=curves, n_runs=6, stretch=2.0, rng=np.random.default_rng(0))
+    assert all(rows(data[1]) == rows(2 * curves.to_numpy()) for data in stretch.to_numpy())
 
 
 def test_every_curve_is_drawn_equally_often(curves):
-    drawn = studies.resampled(
-        6000, curves=curves, n_runs=(2, 1), shuffled=True, rng=np.random.default_rng(1)
-    )
+    drawn = studies.resampled(6000, curves=curves, n_runs=(2, 1), shuffled=True, rng=np.random.default_rng(1))
     first = drawn.isel(training=0).to_numpy()
-    counts = [
-        (np.isclose(first, value)).sum()
-        for value in curves.isel(training=0).to_numpy().ravel()
-    ]
+    counts = [(np.isclose(first, value)).sum() for value in curves.isel(training=0).to_numpy().ravel()]
     assert min(counts) > 2780  # of 3,000 expected, sd 39
     assert max(counts) < 3220
     assert bool(drawn.isel(algorithm=1, run=1).isnull().all())
@@ -118,13 +101,7 @@ def test_absent_runs_are_not_drawn_and_tasks_are_drawn_together():
     assert drawn.dims == ("replication", "task", "algorithm", "run", "training")
     assert not bool(drawn.isnull().any())
     for data in drawn.to_numpy():
-        places = [
-            [
-                np.argwhere((values[t, 0] == row).all(axis=1)).item()
-                for row in data[t, 0]
-            ]
-            for t in range(2)
-        ]
+        places = [[np.argwhere((values[t, 0] == row).all(axis=1)).item() for row in data[t, 0]] for t in range(2)]
         assert places[0] == places[1]
     curves[0, 0, 0] = np.nan
     with pytest.raises(ValueError, match="same runs in every task"):
@@ -138,9 +115,7 @@ def test_absent_runs_are_not_drawn_and_tasks_are_drawn_together():
         (False, 7, "7 .*; there are 6 of"),
     ],
 )
-def test_more_curves_than_there_are_must_be_asked_for_with_replacement(
-    curves, shuffled, n_runs, there
-):
+def test_more_curves_than_there_are_must_be_asked_for_with_replacement(curves, shuffled, n_runs, there):
     options = {
         "curves": curves,
         "n_runs": n_runs,
@@ -154,18 +129,10 @@ def test_more_curves_than_there_are_must_be_asked_for_with_replacement(
 
 def test_curves_of_several_algorithms_are_not_modified():
     curves = make_curves(np.zeros((2, 3, 4)))
-    with pytest.raises(
-        ValueError, match="curves to modify must be of one algorithm; got 2"
-    ):
-        studies.resampled(
-            3, curves=curves, n_runs=2, stretch=2, rng=np.random.default_rng(0)
-        )
-    with pytest.raises(
-        ValueError, match="n_runs must be one number or one for each of 2"
-    ):
-        studies.resampled(
-            3, curves=curves, n_runs=(2, 2, 2), rng=np.random.default_rng(0)
-        )
+    with pytest.raises(ValueError, match="curves to modify must be of one algorithm; got 2"):
+        studies.resampled(3, curves=curves, n_runs=2, stretch=2, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="n_runs must be one number or one for each of 2"):
+        studies.resampled(3, curves=curves, n_runs=(2, 2, 2), rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.7, 1.0])
@@ -195,9 +162,7 @@ def test_effects_are_of_one_kind_each_and_matched_runs_share_their_part():
     assert (level[0, 0] == 3).all()
     assert (level[0, 1] == 0).all()
     for k in (7, 8):
-        shape = studies.autoregressive(1, interaction_effect=3, n_levels=k, **quiet)[
-            0, 0
-        ]
+        shape = studies.autoregressive(1, interaction_effect=3, n_levels=k, **quiet)[0, 0]
         np.testing.assert_allclose(shape.sum("training"), 0, atol=1e-12)
         assert float(shape.std()) > 1
     shared = studies.autoregressive(5, shared=2.0, **quiet)

@@ -51,9 +51,7 @@ LEVELS = [10, 33, 70]
 
 
 def cross_validated(estimators=None, levels=LEVELS, n_folds=8, seed=0):
-    return learning.cross_validation(
-        estimators or {"tree": TREE}, X, Y, levels=levels, n_folds=n_folds, seed=seed
-    )
+    return learning.cross_validation(estimators or {"tree": TREE}, X, Y, levels=levels, n_folds=n_folds, seed=seed)
 
 
 def test_folds_share_out_the_examples_and_levels_are_nested(seen):
@@ -67,31 +65,21 @@ def test_folds_share_out_the_examples_and_levels_are_nested(seen):
             assert not set(train) & set(test)
             np.testing.assert_array_equal(same, test)
             np.testing.assert_array_equal(train, levels[-1][0][:level])
-        assert (
-            curves.accuracy.isel(algorithm=0, run=fold) == 100 * np.mean(test % 2 == 0)
-        ).all()
+        assert (curves.accuracy.isel(algorithm=0, run=fold) == 100 * np.mean(test % 2 == 0)).all()
 
 
 def test_folds_and_beginnings_have_the_classes_in_proportion(seen):
     cross_validated({"spy": Spy()})
     for train, test, _ in seen:
         for part in (train, test):
-            assert (
-                abs(
-                    np.bincount(Y[part], minlength=3)
-                    - len(part) * np.array([40, 25, 15]) / 80
-                )
-                <= 1.5
-            ).all()
+            assert (abs(np.bincount(Y[part], minlength=3) - len(part) * np.array([40, 25, 15]) / 80) <= 1.5).all()
 
 
 def test_all_algorithms_have_the_same_folds_and_states_of_their_own_folds_and_levels(
     seen,
 ):
     cross_validated({"a": Spy(), "b": Spy()})
-    for (train, test, state), (train_b, test_b, state_b) in zip(
-        seen[::2], seen[1::2], strict=True
-    ):
+    for (train, test, state), (train_b, test_b, state_b) in zip(seen[::2], seen[1::2], strict=True):
         np.testing.assert_array_equal(train, train_b)
         np.testing.assert_array_equal(test, test_b)
         assert state == state_b
@@ -108,9 +96,7 @@ def test_accuracy_is_that_of_a_plain_loop():
     for train, test, state in Spy.seen:
         tree = DecisionTreeClassifier(random_state=state).fit(X[train], Y[train])
         plain.append(100 * tree.score(X[test], Y[test]))
-    np.testing.assert_allclose(
-        found.isel(algorithm=0).values.ravel(), plain, rtol=1e-12
-    )
+    np.testing.assert_allclose(found.isel(algorithm=0).values.ravel(), plain, rtol=1e-12)
 
 
 def test_a_curve_does_not_depend_on_other_algorithms_or_levels():
@@ -121,13 +107,9 @@ def test_a_curve_does_not_depend_on_other_algorithms_or_levels():
             "dummy": DummyClassifier(),
         }
     )
-    xr.testing.assert_identical(
-        both.accuracy.sel(algorithm=["tree"]), cross_validated().accuracy
-    )
+    xr.testing.assert_identical(both.accuracy.sel(algorithm=["tree"]), cross_validated().accuracy)
     some = cross_validated(levels=[33])
-    xr.testing.assert_identical(
-        some.accuracy, cross_validated().accuracy.sel(training=[33])
-    )
+    xr.testing.assert_identical(some.accuracy, cross_validated().accuracy.sel(training=[33]))
     assert (cross_validated(seed=1).accuracy != cross_validated().accuracy).any()
 
 
@@ -148,9 +130,7 @@ SIZES = [6, 12, 24, 39]
 
 
 def partitioned(estimators=None, sizes=SIZES, **options):
-    return learning.partition_errors(
-        estimators or {"tree": TREE}, X, Y, sizes=sizes, seed=0, **options
-    )
+    return learning.partition_errors(estimators or {"tree": TREE}, X, Y, sizes=sizes, seed=0, **options)
 
 
 def test_parts_of_one_size_are_disjoint_and_balanced_and_all_share_one_test_set(seen):
@@ -168,17 +148,13 @@ def test_parts_of_one_size_are_disjoint_and_balanced_and_all_share_one_test_set(
     assert len(held_out) == 80 - 39
     assert errors.count("run").values.tolist() == [[6, 3, 1, 1]]
     assert errors.attrs["units"] == "%"
-    np.testing.assert_allclose(
-        errors.max(), 100 * np.mean(held_out % 2 == 1), rtol=1e-12
-    )
+    np.testing.assert_allclose(errors.max(), 100 * np.mean(held_out % 2 == 1), rtol=1e-12)
 
 
 def test_digits_have_the_partition_of_all_learners():
     some = digits.learning_curves(["decision tree"], seed=5)
     assert some.error.count("run").values.tolist() == [[16, 8, 4, 2, 1]]
-    with pytest.raises(
-        ValueError, match=r"^names must be 'logistic regression', .*; got 'oracle'"
-    ):
+    with pytest.raises(ValueError, match=r"^names must be 'logistic regression', .*; got 'oracle'"):
         digits.learning_curves(["oracle"])
 
 
@@ -230,9 +206,7 @@ def test_bad_arguments_are_named_with_the_cure(make, wrong, message):
 
 
 def test_examples_and_estimators_of_other_kinds_are_refused():
-    with pytest.raises(
-        ValueError, match=r"^x must have shape \(example, feature\) and y \(example,\)"
-    ):
+    with pytest.raises(ValueError, match=r"^x must have shape \(example, feature\) and y \(example,\)"):
         learning.cross_validation({"tree": TREE}, X, Y[:-1])
     with pytest.raises(ValueError, match=r"^y must have two.*is nothing to learn$"):
         learning.cross_validation({"tree": TREE}, X, np.zeros(len(X)))

@@ -14,10 +14,7 @@ import xarray as xr
 from experiments import make
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = sorted(
-    path.name.removesuffix(".nc")
-    for path in Path(str(files("xcurves") / "data")).glob("*.nc")
-)
+SHIPPED = sorted(path.name.removesuffix(".nc") for path in Path(str(files("xcurves") / "data")).glob("*.nc"))
 
 
 def quick(monkeypatch):
@@ -48,9 +45,7 @@ def test_a_file_says_its_command_and_the_seed_of_its_function(name):
     assert "seed" not in example.options
 
 
-@pytest.mark.parametrize(
-    ("names", "made"), [(["other"], ["other"]), ([], ["other", "tictactoe"])]
-)
+@pytest.mark.parametrize(("names", "made"), [(["other"], ["other"]), ([], ["other", "tictactoe"])])
 def test_named_examples_are_made_or_all(tmp_path, monkeypatch, names, made):
     quick(monkeypatch)
     make.main([*names, "--out", str(tmp_path)])
@@ -75,16 +70,12 @@ def test_named_examples_are_made_or_all(tmp_path, monkeypatch, names, made):
         (["--out", "no/such"], "--out no/such: there is no such folder. Make it"),
     ],
 )
-def test_nothing_is_begun_where_something_is_wrong(
-    tmp_path, monkeypatch, capsys, arguments, message
-):
+def test_nothing_is_begun_where_something_is_wrong(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(make, "write", None)
     with pytest.raises(SystemExit, match="2"):
         make.main(arguments)
-    assert capsys.readouterr().err.endswith(
-        f"python notebooks/experiments/make.py: error: {message}\n"
-    )
+    assert capsys.readouterr().err.endswith(f"python notebooks/experiments/make.py: error: {message}\n")
 
 
 def test_a_package_that_is_missing_is_named_in_one_line(tmp_path, monkeypatch, capsys):

@@ -20,17 +20,11 @@ CASES = {
 def halves(algorithm):
     """One algorithm's runs split in two at random, many times."""
     dataset, variable, size = CASES[algorithm]
-    curves = xcurves.tutorial.open_dataset(dataset)[variable].sel(
-        algorithm=algorithm, drop=True
-    )
+    curves = xcurves.tutorial.open_dataset(dataset)[variable].sel(algorithm=algorithm, drop=True)
     rng = np.random.default_rng(1998)
     places = [rng.permutation(2 * size).reshape(2, size) for _ in range(N_SPLITS)]
-    split = curves.isel(
-        run=xr.DataArray(np.stack(places), dims=["split", "algorithm", "run"])
-    )
-    return split.drop_vars("run").assign_coords(
-        algorithm=["a", "b"], run=np.arange(size)
-    )
+    split = curves.isel(run=xr.DataArray(np.stack(places), dims=["split", "algorithm", "run"]))
+    return split.drop_vars("run").assign_coords(algorithm=["a", "b"], run=np.arange(size))
 
 
 @pytest.mark.parametrize("algorithm", CASES)
@@ -56,24 +50,16 @@ def test_shuffling_finds_no_difference_in_one_algorithm_where_the_f_test_does(
         assert f_test.sel(effect="interaction") < low
     # why: scores wiggle less within a run than the pooled error says
     if CASES[algorithm][0] != "tictactoe_100":
-        square = (
-            (result.error_ss / result.error_df).sel(effect="interaction").mean("split")
-        )
-        assert square.sel(error_term="split_plot") < 0.9 * square.sel(
-            error_term="pooled"
-        )
+        square = (result.error_ss / result.error_df).sel(effect="interaction").mean("split")
+        assert square.sel(error_term="split_plot") < 0.9 * square.sel(error_term="pooled")
 
 
 def test_table_4_has_the_paper_s_sums_of_squares_on_any_curves():
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"].isel(algorithm=[0])
     v = xr.DataArray(np.arange(-7.0, 8, 2), {"training": scores.training})
-    both = xr.concat(
-        [scores, (scores + v).assign_coords(algorithm=["shifted"])], "algorithm"
-    )
+    both = xr.concat([scores, (scores + v).assign_coords(algorithm=["shifted"])], "algorithm")
     result = both.curves.randomized_anova(n_resamples=1000, rng=0)
-    np.testing.assert_allclose(
-        result.ss.sel(source=["interaction", "algorithm"]), [840, 0], atol=1e-9
-    )
+    np.testing.assert_allclose(result.ss.sel(source=["interaction", "algorithm"]), [840, 0], atol=1e-9)
     assert (result.pvalue.sel(effect="algorithm") > 0.9).all()
 
 
@@ -81,8 +67,7 @@ def test_a_hundred_runs_show_what_ten_do_not():
     """0.8 is told from 0.001 and 0.1 is not, as in the paper."""
     hundred = xcurves.tutorial.open_dataset("tictactoe_100")["score"]
     few, many = (
-        scores.curves.pairwise(rng=0).sel(effect="algorithm")
-        for scores in (hundred.isel(run=slice(10)), hundred)
+        scores.curves.pairwise(rng=0).sel(effect="algorithm") for scores in (hundred.isel(run=slice(10)), hundred)
     )
     assert (few.pvalue_adjusted > 0.05).all()
     assert (many.pvalue_adjusted <= 0.05).values.tolist() == [True, False, False]

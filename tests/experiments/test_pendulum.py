@@ -19,9 +19,7 @@ def doya(angle, speed, torque, seconds):
     def motion(_, state):
         return [state[1], 9.8 * math.sin(state[0]) - 0.01 * state[1] + torque]
 
-    return scipy.integrate.solve_ivp(
-        motion, (0, seconds), [angle, speed], rtol=1e-11, atol=1e-12
-    ).y[:, -1]
+    return scipy.integrate.solve_ivp(motion, (0, seconds), [angle, speed], rtol=1e-11, atol=1e-12).y[:, -1]
 
 
 def test_an_action_moves_the_pendulum_as_doyas_equation_says():
@@ -32,9 +30,7 @@ def test_an_action_moves_the_pendulum_as_doyas_equation_says():
         rng.uniform(-5, 5, 40),
     )
     found = np.array(swingup.swing(angle, speed, torque))
-    expected = np.array(
-        [doya(*each, 0.1) for each in zip(angle, speed, torque, strict=True)]
-    ).T
+    expected = np.array([doya(*each, 0.1) for each in zip(angle, speed, torque, strict=True)]).T
     expected[0] = (expected[0] + np.pi) % (2 * np.pi) - np.pi
     np.testing.assert_allclose(found, expected, atol=2e-6)
 
@@ -64,17 +60,12 @@ def test_acceleration_is_gymnasiums_with_its_constants():
         env.state = np.array([angle, speed])
         env.step(np.array([torque]))
         gained = (env.state[1] - speed) / env.dt
-        ours = swingup._acceleration(
-            np.array([angle]), np.array([0.0]), np.array([3 * torque])
-        )
+        ours = swingup._acceleration(np.array([angle]), np.array([0.0]), np.array([3 * torque]))
         assert gained == pytest.approx(ours.item(), rel=1e-12)
 
 
 def test_torque_and_speed_are_bounded_and_angles_wrapped():
-    strong, stronger = (
-        swingup.swing(np.zeros(1), np.zeros(1), np.array([torque]))
-        for torque in (5.0, 500.0)
-    )
+    strong, stronger = (swingup.swing(np.zeros(1), np.zeros(1), np.array([torque])) for torque in (5.0, 500.0))
     assert strong == stronger
     angle, speed = swingup.swing(np.array([3.0]), np.array([8.0]), np.array([5.0]))
     assert speed.item() <= 8
@@ -86,24 +77,18 @@ def test_features_are_cosines_of_sums():
     found = swingup.features(angle, speed)
     for row, (theta, omega) in enumerate(zip(angle, speed, strict=True)):
         x, y = (theta + math.pi) / (2 * math.pi), (omega + 8) / 16
-        loop = [
-            math.cos(math.pi * (i * x + j * y)) for i in range(11) for j in range(11)
-        ]
+        loop = [math.cos(math.pi * (i * x + j * y)) for i in range(11) for j in range(11)]
         np.testing.assert_allclose(found[row], loop, atol=1e-12)
 
 
 def test_orders_choose_frequencies():
     for independent, dependent in ((6, 5), (0, 0), (10, 2), (1, 7)):
         loop = [
-            (i <= dependent and j <= dependent)
-            or (min(i, j) == 0 and max(i, j) <= independent)
+            (i <= dependent and j <= dependent) or (min(i, j) == 0 and max(i, j) <= independent)
             for i in range(11)
             for j in range(11)
         ]
-        assert (
-            swingup.in_basis(np.array(independent), np.array(dependent)).tolist()
-            == loop
-        )
+        assert swingup.in_basis(np.array(independent), np.array(dependent)).tolist() == loop
     assert len(swingup.POLICY) == 36 + 2
 
 
@@ -125,9 +110,7 @@ def test_longer_training_begins_in_the_same_way(algorithm):
 
 def test_a_first_episode_of_actor_critic_in_a_plain_loop():
     settings = {name: np.array([value]) for name, value in SETTINGS.items()}
-    found = swingup.learn(
-        "actor-critic", settings, [np.random.default_rng(5)], 1
-    ).item()
+    found = swingup.learn("actor-critic", settings, [np.random.default_rng(5)], 1).item()
     assert found == pytest.approx(plain_episode(5), abs=1e-6)
 
 
@@ -137,15 +120,8 @@ def test_advantages_are_sums_of_faded_surprises():
     loop = []
     for step in range(9):
         last = next((later for later in range(step, 9) if ends[later]), 8)
-        loop.append(
-            sum(
-                0.9 ** (later - step) * surprise[later]
-                for later in range(step, last + 1)
-            )
-        )
-    np.testing.assert_allclose(
-        swingup.advantages(surprise, ends, 0.9), loop, rtol=1e-12
-    )
+        loop.append(sum(0.9 ** (later - step) * surprise[later] for later in range(step, last + 1)))
+    np.testing.assert_allclose(swingup.advantages(surprise, ends, 0.9), loop, rtol=1e-12)
 
 
 def test_gradients_of_ppo_are_those_of_its_loss():
@@ -164,20 +140,13 @@ def test_gradients_of_ppo_are_those_of_its_loss():
 
     def loss(parameters):
         mean, log_sigma = chosen @ parameters[:n_policy], parameters[n_policy]
-        ratio = np.exp(
-            -((actions - mean) ** 2) / (2 * np.exp(2 * log_sigma)) - log_sigma - old
-        )
-        surrogate = np.minimum(
-            ratio * advantage, np.clip(ratio, 0.8, 1.2) * advantage
-        ).mean()
+        ratio = np.exp(-((actions - mean) ** 2) / (2 * np.exp(2 * log_sigma)) - log_sigma - old)
+        surrogate = np.minimum(ratio * advantage, np.clip(ratio, 0.8, 1.2) * advantage).mean()
         return ((seen @ parameters[n_policy + 1 :] - target) ** 2).mean() - surrogate
 
     gradient = learner.gradient(chosen, seen, actions, old, advantage, target)
     steps = 1e-6 * np.eye(len(learner.parameters))
-    numeric = [
-        (loss(learner.parameters + h) - loss(learner.parameters - h)) / 2e-6
-        for h in steps
-    ]
+    numeric = [(loss(learner.parameters + h) - loss(learner.parameters - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(gradient, numeric, atol=1e-7)
 
 
@@ -226,9 +195,7 @@ def test_repeated_runs_share_hyperparameters_and_nothing_else():
     short = {"n_episodes": 2, "n_levels": 1, "seed": 3}
     found = pendulum.repeated("actor-critic", 4, 3, **short)
     assert len(set(found.values.ravel())) == 3
-    assert pendulum.repeated("actor-critic", 4, 2, **short).equals(
-        found.isel(run=slice(2))
-    )
+    assert pendulum.repeated("actor-critic", 4, 2, **short).equals(found.isel(run=slice(2)))
 
 
 def test_a_critic_that_diverges_stops_learning_and_stays_finite():
@@ -236,9 +203,7 @@ def test_a_critic_that_diverges_stops_learning_and_stays_finite():
         "independent_order": np.full(3, 10.0), "dependent_order": np.full(3, 10.0), "trace_decay": np.full(3, 1.0),
         "critic_rate": np.full(3, 0.5), "actor_rate": np.full(3, 0.1),
     }  # fmt: skip
-    returns = swingup.learn(
-        "actor-critic", wild, [np.random.default_rng(i) for i in range(3)], 3
-    )
+    returns = swingup.learn("actor-critic", wild, [np.random.default_rng(i) for i in range(3)], 3)
     assert np.isfinite(returns).all()
     assert (abs(returns) <= 200).all()
 

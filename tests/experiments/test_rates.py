@@ -30,23 +30,15 @@ def first_score(data):
 
 @pytest.mark.slow
 def test_rates_are_those_of_a_loop_over_data_sets_and_blocks():
-    found = studies.rejection_rates(
-        studies.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL
-    )
+    found = studies.rejection_rates(studies.autoregressive, ANOVA, settings={"n_runs": [4, 6]}, **SMALL)
     for place, size in enumerate([4, 6]):
         rejected, tried = np.zeros((2, 3)), np.zeros((2, 3))
         for number, block in enumerate([250, 10]):
-            seeds = np.random.SeedSequence(
-                [3, cell_number({"n_runs": size}), number]
-            ).spawn(2)
-            curves = studies.autoregressive(
-                block, n_runs=size, rng=np.random.default_rng(seeds[0])
-            )
+            seeds = np.random.SeedSequence([3, cell_number({"n_runs": size}), number]).spawn(2)
+            curves = studies.autoregressive(block, n_runs=size, rng=np.random.default_rng(seeds[0]))
             seed = int(seeds[1].generate_state(1, np.uint64)[0]) >> 1
             for data in curves:
-                p = xcurves.randomized_anova(
-                    data, n_resamples=99, rng=seed
-                ).pvalue.to_numpy()
+                p = xcurves.randomized_anova(data, n_resamples=99, rng=seed).pvalue.to_numpy()
                 rejected += p <= 0.05 + 1e-12
                 tried += ~np.isnan(p)
         # Welch's statistic is of the algorithm effect alone
@@ -68,14 +60,8 @@ def test_intervals_are_scipy_s_exact_ones():
     for place in range(3):
         count = round(float(found.rate[place]) * 400)
         exact = stats.binomtest(count, 400).proportion_ci(0.95, "exact")
-        np.testing.assert_allclose(
-            found.rate_ci[place], [exact.low, exact.high], rtol=1e-9
-        )
-    assert (
-        float(found.rate_ci.sel(share=0.1, ci_bound="lower"))
-        < 0.1
-        < float(found.rate_ci.sel(share=0.1)[1])
-    )
+        np.testing.assert_allclose(found.rate_ci[place], [exact.low, exact.high], rtol=1e-9)
+    assert float(found.rate_ci.sel(share=0.1, ci_bound="lower")) < 0.1 < float(found.rate_ci.sel(share=0.1)[1])
     assert float(found.rate.sel(share=2.0)) == 1
 
 
@@ -181,9 +167,7 @@ def test_a_test_must_return_pvalues(test, kind, said):
 )
 def test_bad_settings_are_refused(settings, kind, said):
     with pytest.raises(kind, match=said):
-        studies.rejection_rates(
-            coin, first_score, n_replications=20, settings=settings, rng=0
-        )
+        studies.rejection_rates(coin, first_score, n_replications=20, settings=settings, rng=0)
 
 
 def test_labels_of_pvalues_must_not_depend_on_settings():
@@ -219,12 +203,8 @@ def test_undefined_pvalues_are_counted_and_said_once():
     def halved(data):
         return first_score(data).where(np.arange(data.sizes["replication"]) % 2 == 0)
 
-    with pytest.warns(
-        UserWarning, match=r"p is NaN in 300 data sets, which are not counted"
-    ) as caught:
-        found = studies.rejection_rates(
-            coin, halved, n_replications=600, settings={"share": [0.2, 0.3]}, rng=0
-        )
+    with pytest.warns(UserWarning, match=r"p is NaN in 300 data sets, which are not counted") as caught:
+        found = studies.rejection_rates(coin, halved, n_replications=600, settings={"share": [0.2, 0.3]}, rng=0)
     assert len(caught) == 1
     assert "(in 2 settings)" in str(caught[0].message)
     assert (found.n_replications == 300).all()
@@ -236,9 +216,7 @@ def test_a_bar_counts_the_blocks(capsys):
 
 
 def test_warnings_of_the_test_come_once():
-    with pytest.warns(
-        UserWarning, match=r"3 v 3 runs allow 10 assignments.*\(and 2 more warnings\)"
-    ) as caught:
+    with pytest.warns(UserWarning, match=r"3 v 3 runs allow 10 assignments.*\(and 2 more warnings\)") as caught:
         studies.rejection_rates(
             studies.autoregressive,
             ANOVA,
@@ -273,9 +251,7 @@ def test_a_study_has_a_table_and_a_picture_of_its_rates():
             np.testing.assert_array_equal(container.lines[0].get_ydata(), rates)
             ends = container.lines[2][0].get_segments()
             lows = [end[0][1] for end in ends]
-            np.testing.assert_allclose(
-                lows, drawn.rate_ci.sel(error_term=term, ci_bound="lower")
-            )
+            np.testing.assert_allclose(lows, drawn.rate_ci.sel(error_term=term, ci_bound="lower"))
         assert ax.get_legend_handles_labels()[1] == ["pooled", "split_plot"]
     assert [each.get_text() for each in words.get_xticklabels()] == ["5/4", "4"]
     assert numbers.lines[-1].get_ydata()[0] == 0.05

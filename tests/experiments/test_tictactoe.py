@@ -24,9 +24,7 @@ def plain_curve(rate, run, levels, epsilon, seed, opponent="random"):
             learner.train(game % 2 == 0, training.random((9, 2)).tolist())
         played = level
         starts = [True] * 50 + [False] * 50
-        scores.append(
-            sum(learner.play(i_begin, testing.random(9).tolist()) for i_begin in starts)
-        )
+        scores.append(sum(learner.play(i_begin, testing.random(9).tolist()) for i_begin in starts))
     return scores
 
 
@@ -48,14 +46,10 @@ def test_learners_that_know_nothing_play_at_random(i_begin):
     n = 200_000
     # one game each, so that games can be counted by their ends
     values = np.broadcast_to(0.0, (n, 3**9))
-    ends = tictactoe._test(
-        values, i_begin, np.random.default_rng(5).random((n, 1, 9)), RANDOM
-    )
+    ends = tictactoe._test(values, i_begin, np.random.default_rng(5).random((n, 1, 9)), RANDOM)
     chances = np.array(random_play(START, "x" if i_begin else "o"), float)
     mean = chances[0] - chances[2]
-    assert abs(ends.mean() - mean) < 6 * np.sqrt(
-        (chances[0] + chances[2] - mean**2) / n
-    )
+    assert abs(ends.mean() - mean) < 6 * np.sqrt((chances[0] + chances[2] - mean**2) / n)
     shares = np.array([(ends == end).mean() for end in (1, 0, -1)])
     assert shares.sum() == pytest.approx(1, abs=1e-12)
     assert (abs(shares - chances) < 6 * np.sqrt(chances * (1 - chances) / n)).all()
@@ -77,9 +71,7 @@ def test_learners_that_know_nothing_play_at_random(i_begin):
 )
 def test_a_learner_equals_a_plain_loop(rate, run, levels, epsilon, seed):
     expected = plain_curve(rate, run, levels, epsilon, seed)
-    found = tictactoe.learning_curves(
-        [0.3, rate], run + 1, levels, epsilon=epsilon, seed=seed
-    )
+    found = tictactoe.learning_curves([0.3, rate], run + 1, levels, epsilon=epsilon, seed=seed)
     assert found.score.isel(algorithm=1, run=run).values.tolist() == expected
 
 
@@ -89,9 +81,7 @@ def test_learned_values_equal_those_of_a_plain_loop():
     values = np.zeros((3, 3**9))
     plain = [PlainLearner(rate, epsilon) for rate in rates]
     for game in range(n_games):
-        tictactoe._train(
-            values, np.array(rates), game % 2 == 0, epsilon, chances[game], RANDOM
-        )
+        tictactoe._train(values, np.array(rates), game % 2 == 0, epsilon, chances[game], RANDOM)
         for learner, mine in zip(plain, chances[game].tolist(), strict=True):
             learner.train(game % 2 == 0, mine)
     expected = np.zeros_like(values)
@@ -102,14 +92,9 @@ def test_learned_values_equal_those_of_a_plain_loop():
 
 def test_a_learner_equals_a_plain_loop_against_a_perfect_opponent():
     expected = plain_curve(0.3, 1, (0, 150), 0.1, 7, "perfect")
-    found = tictactoe.learning_curves(
-        [0.3], 2, (0, 150), epsilon=0.1, seed=7, opponent="perfect"
-    )
+    found = tictactoe.learning_curves([0.3], 2, (0, 150), epsilon=0.1, seed=7, opponent="perfect")
     assert found.score.isel(algorithm=0, run=1).values.tolist() == expected
-    assert (
-        found.attrs["title"]
-        == "TD(0) on afterstates of tic-tac-toe against a perfect opponent"
-    )
+    assert found.attrs["title"] == "TD(0) on afterstates of tic-tac-toe against a perfect opponent"
 
 
 def test_a_perfect_opponent_is_never_beaten_and_learners_come_to_lose_less():
@@ -123,9 +108,7 @@ def test_a_perfect_opponent_is_never_beaten_and_learners_come_to_lose_less():
 @pytest.mark.parametrize(("algorithm", "run"), [(0, 0), (1, 9), (2, 4)])
 def test_a_curve_that_comes_with_the_package_equals_a_plain_loop(algorithm, run):
     rate = [0.001, 0.8, 0.1][algorithm]
-    expected = plain_curve(
-        rate, run, (0, 200, 500, 1000, 2000, 3000, 5000, 8000), 0.1, 1998
-    )
+    expected = plain_curve(rate, run, (0, 200, 500, 1000, 2000, 3000, 5000, 8000), 0.1, 1998)
     found = tutorial.open_dataset("tictactoe")
     assert found.score.isel(algorithm=algorithm, run=run).values.tolist() == expected
 
@@ -161,9 +144,7 @@ def test_another_seed_gives_other_curves():
 
 def test_no_two_streams_are_the_same():
     learners = itertools.product([0, 1, 1998], [0.001, 0.8, 0.1, 0.5, 1.0], range(10))
-    streams = [
-        stream for learner in learners for stream in tictactoe._streams(*learner)
-    ]
+    streams = [stream for learner in learners for stream in tictactoe._streams(*learner)]
     assert len({stream.random() for stream in streams}) == len(streams) == 300
 
 
@@ -232,6 +213,4 @@ BAD = [
 @pytest.mark.parametrize(("wrong", "kind", "message"), BAD)
 def test_bad_arguments_are_named_with_the_cure(wrong, kind, message):
     with pytest.raises(kind, match=f"^{message}$"):
-        tictactoe.learning_curves(
-            **{"learning_rates": [0.1], "n_runs": 1, "levels": [5]} | wrong
-        )
+        tictactoe.learning_curves(**{"learning_rates": [0.1], "n_runs": 1, "levels": [5]} | wrong)

@@ -36,9 +36,7 @@ class Read:
     matched: bool = False
     groups: str = ""
     says: str = ""  # words of the line of the shell
-    difference: float | None = (
-        None  # at the last level: the first algorithm less the second
-    )
+    difference: float | None = None  # at the last level: the first algorithm less the second
 
 
 @dataclass(frozen=True)
@@ -118,9 +116,7 @@ INPUTS["ids and names"] = Input(
             value="val_loss",
         )
     ),
-    Read(
-        "model_name", "run_id", "global_step", "val_loss", ("env_id",), True, 2, 2, 2, 2
-    ),
+    Read("model_name", "run_id", "global_step", "val_loss", ("env_id",), True, 2, 2, 2, 2),
 )
 INPUTS["scores without training"] = Input(
     one(lambda: rows(framework=AB, seed=[1, 2], dataset=["x", "y", "z"], value="auc")),
@@ -131,11 +127,7 @@ INPUTS["one column of text"] = Input(
     Read("variant", "seed", "step", "z", (), False, 2, 2, 2),
 )
 INPUTS["two columns of text"] = Input(
-    one(
-        lambda: rows(
-            variant=AB, flavour=["x", "y"], seed=[1, 2], step=[1, 2], value="z"
-        )
-    ),
+    one(lambda: rows(variant=AB, flavour=["x", "y"], seed=[1, 2], step=[1, 2], value="z")),
     Asks("the algorithm (variant or flavour)"),
 )
 INPUTS["typed names"] = Input(
@@ -170,19 +162,13 @@ def mmcv(algorithm: str, seed: int) -> str:
             for at in (10, 20)
         ]
         score = 70.0 + epoch + seed / 10 + 5 * (algorithm == "swin")
-        made.append(
-            {"mode": "val", "epoch": epoch, "iter": 19, "accuracy_top-1": score}
-        )
+        made.append({"mode": "val", "epoch": epoch, "iter": 19, "accuracy_top-1": score})
     return lines(made)
 
 
 def folders(write: Callable[[str, int], Any], file: str, runs: int = 4) -> Files:
     """Return a file of each of two algorithms and some seeds, in folders."""
-    return {
-        f"logs/{name}/{seed}/{file}": write(name, seed)
-        for name in ("res", "swin")
-        for seed in range(runs)
-    }
+    return {f"logs/{name}/{seed}/{file}": write(name, seed) for name in ("res", "swin") for seed in range(runs)}
 
 
 INPUTS["iter begins anew in every epoch"] = Input(
@@ -206,9 +192,7 @@ INPUTS["iter begins anew in every epoch"] = Input(
 
 def batches() -> pd.DataFrame:
     """Return several losses in each epoch, whose batch count begins anew."""
-    return rows(
-        model=AB, seed=[0, 1, 2], epoch=[1, 2, 3], iteration=[1, 2, 3, 4], value="loss"
-    )
+    return rows(model=AB, seed=[0, 1, 2], epoch=[1, 2, 3], iteration=[1, 2, 3, 4], value="loss")
 
 
 INPUTS["the last row of each epoch"] = Input(
@@ -235,9 +219,7 @@ def clocked(**changes: Any) -> pd.DataFrame:
     return frame.assign(**changes)
 
 
-INPUTS["wall times beside steps"] = Input(
-    one(clocked), Read("algo", "seed", "step", "return", (), False, 2, 4, 3)
-)
+INPUTS["wall times beside steps"] = Input(one(clocked), Read("algo", "seed", "step", "return", (), False, 2, 4, 3))
 INPUTS["every step 0, a clock goes on"] = Input(
     one(lambda: clocked(step=0)),
     Read(
@@ -257,11 +239,7 @@ INPUTS["every step 0, dates"] = Input(
     one(
         lambda: (
             clocked(step=0)
-            .assign(
-                timestamp=lambda each: pd.to_datetime(
-                    each["wall_time"], unit="s"
-                ).dt.strftime("%Y-%m-%d %H:%M:%S")
-            )
+            .assign(timestamp=lambda each: pd.to_datetime(each["wall_time"], unit="s").dt.strftime("%Y-%m-%d %H:%M:%S"))
             .drop(columns="wall_time")
         )
     ),
@@ -324,19 +302,15 @@ INPUTS["a step that is typed as a task"] = Input(
     ("--training", "none", "--extra", "epoch"),
 )
 INPUTS["trial numbers and configurations are no labels"] = Input(
-    one(
-        lambda: rows(variant=AB, seed=[0, 1, 2], value="acc").assign(
-            trial_number=range(6), config_id=range(6)
-        )
-    ),
+    one(lambda: rows(variant=AB, seed=[0, 1, 2], value="acc").assign(trial_number=range(6), config_id=range(6))),
     Read("variant", "seed", None, "acc", (), False, 2, 3, 1),
     ("--training", "none"),
 )
 INPUTS["tokens before epochs"] = Input(
     one(
-        lambda: rows(
-            optimizer=AB, seed=[0, 1], tokens=[100, 200, 300], value="val_loss"
-        ).assign(elapsed=lambda each: np.arange(len(each)) / 7)
+        lambda: rows(optimizer=AB, seed=[0, 1], tokens=[100, 200, 300], value="val_loss").assign(
+            elapsed=lambda each: np.arange(len(each)) / 7
+        )
     ),
     Read("optimizer", "seed", "tokens", "val_loss", (), True, 2, 2, 3),
 )
@@ -348,22 +322,11 @@ INPUTS["one score of each item"] = Input(
     Read("model", None, None, "acc", ("doc_id",), False, 2, 1, 1, 12),
 )
 INPUTS["items in another order"] = Input(
-    one(
-        lambda: rows(model=AB, question_id=range(12), value="acc").sample(
-            frac=1, random_state=1
-        )
-    ),
+    one(lambda: rows(model=AB, question_id=range(12), value="acc").sample(frac=1, random_state=1)),
     Read("model", None, None, "acc", ("question_id",), False, 2, 1, 1, 12),
 )
 INPUTS["answers repeat"] = Input(
-    one(
-        lambda: pd.concat(
-            [
-                rows(rng, model=AB, item=["q1", "q2", "q3"], value="correct")
-                for rng in range(4)
-            ]
-        )
-    ),
+    one(lambda: pd.concat([rows(rng, model=AB, item=["q1", "q2", "q3"], value="correct") for rng in range(4)])),
     Read("model", "run", None, "correct", ("item",), False, 2, 4, 1, 3),
     ("--value", "correct"),
 )
@@ -375,9 +338,7 @@ INPUTS["answers with seeds"] = Input(
 
 def passages(*, anew: bool) -> pd.DataFrame:
     """Return questions of passages, counted anew in each or not."""
-    frame = rows(
-        model=AB, passage=["p1", "p2", "p3"], question=[0, 1, 2], value="score"
-    )
+    frame = rows(model=AB, passage=["p1", "p2", "p3"], question=[0, 1, 2], value="score")
     if not anew:
         frame["question"] += 3 * frame["passage"].str[1].astype(int)
     return frame
@@ -401,9 +362,7 @@ INPUTS["items counted anew in each passage"] = Input(
 )
 INPUTS["items of passages"] = Input(
     one(lambda: passages(anew=False)),
-    Read(
-        "model", None, None, "score", ("question",), False, 2, 1, 1, 9, groups="passage"
-    ),
+    Read("model", None, None, "score", ("question",), False, 2, 1, 1, 9, groups="passage"),
 )
 INPUTS["task groups that are named"] = Input(
     one(lambda: passages(anew=False).rename(columns={"passage": "site"})),
@@ -432,9 +391,7 @@ INPUTS["what is constant in each item"] = Input(
     ),
 )
 INPUTS["items that no two algorithms share"] = Input(
-    one(
-        lambda: rows(model=AB, seed=range(5), value="score").assign(sample_id=range(10))
-    ),
+    one(lambda: rows(model=AB, seed=range(5), value="score").assign(sample_id=range(10))),
     Read("model", "seed", None, "score", (), False, 2, 5, 1),
 )
 INPUTS["folds"] = Input(
@@ -448,11 +405,7 @@ INPUTS["folds"] = Input(
     Read("learner", "Resample", None, "Accuracy", (), False, 2, 10, 1, matched=True),
 )
 INPUTS["folds and repeats"] = Input(
-    one(
-        lambda: rows(
-            model=AB, repeat=[1, 2], fold=range(5), dataset=["x", "y"], value="auc"
-        )
-    ),
+    one(lambda: rows(model=AB, repeat=[1, 2], fold=range(5), dataset=["x", "y"], value="auc")),
     Read(
         "model",
         "repeat, fold",
@@ -543,9 +496,7 @@ INPUTS["one split"] = Input(
 
 def metrics(*names: str, column: str = "metric") -> pd.DataFrame:
     """Return a long table whose column says which metric a row has."""
-    return rows(
-        model=AB, seed=[0, 1, 2], step=[1, 2], value="value", **{column: list(names)}
-    )
+    return rows(model=AB, seed=[0, 1, 2], step=[1, 2], value="value", **{column: list(names)})
 
 
 INPUTS["the only metric"] = Input(
@@ -593,32 +544,21 @@ for name, lower in {
 def curve(algorithm: str, seed: int) -> str:
     """Return a CSV of a run without names of its own."""
     rng = np.random.default_rng(seed + 10 * len(algorithm))
-    return "step,return\n" + "".join(
-        f"{step},{rng.normal():.3f}\n" for step in (0, 10, 20)
-    )
+    return "step,return\n" + "".join(f"{step},{rng.normal():.3f}\n" for step in (0, 10, 20))
 
 
 def placed(*places: str, file: str = "progress.csv") -> Callable[[], Files]:
     """Return runs at places below logs/, each with other scores."""
-    return lambda: {
-        f"logs/{place}/{file}": curve("x", number)
-        for number, place in enumerate(places)
-    }
+    return lambda: {f"logs/{place}/{file}": curve("x", number) for number, place in enumerate(places)}
 
 
 def crossed(*levels: list[str]) -> list[str]:
     """Return all places of levels of folders."""
-    return (
-        ["/".join(place) for place in pd.MultiIndex.from_product(levels)]
-        if len(levels) > 1
-        else list(levels[0])
-    )
+    return ["/".join(place) for place in pd.MultiIndex.from_product(levels)] if len(levels) > 1 else list(levels[0])
 
 
 TWO = Read("algorithm", "run", "step", "return", (), False, 2, 2, 3)
-INPUTS["folders are algorithm and run"] = Input(
-    placed(*crossed(["sac", "td3"], ["0", "1"])), TWO
-)
+INPUTS["folders are algorithm and run"] = Input(placed(*crossed(["sac", "td3"], ["0", "1"])), TWO)
 INPUTS["folders are task, algorithm and run"] = Input(
     placed(*crossed(["Ant", "Hopper"], ["sac", "td3"], ["0", "1"])),
     Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2),
@@ -627,9 +567,7 @@ INPUTS["the last level of whole numbers is the run"] = Input(
     placed(*crossed(["sac", "td3"], ["0", "1"], ["logs"])), TWO
 )
 THREE = Read("algorithm", "run", "step", "return", (), False, 2, 3, 3)
-INPUTS["numbers above, algorithms below"] = Input(
-    placed(*crossed(["0", "1", "2"], ["sac", "td3"])), THREE
-)
+INPUTS["numbers above, algorithms below"] = Input(placed(*crossed(["0", "1", "2"], ["sac", "td3"])), THREE)
 INPUTS["seeds above and a version below"] = Input(
     placed(*crossed(["sac", "td3"], ["seed_0", "seed_1", "seed_2"], ["version_0"])),
     THREE,
@@ -640,9 +578,7 @@ INPUTS["two levels of numbers"] = Input(
         "two levels of folders are whole numbers",
         2,
         {
-            "--folders algorithm task run": Read(
-                tasks=("task",), n_tasks=2, algorithms=2, runs=3
-            ),
+            "--folders algorithm task run": Read(tasks=("task",), n_tasks=2, algorithms=2, runs=3),
             "--algorithm name number": Read(algorithms=4, runs=3, tasks=()),
         },
     ),
@@ -657,9 +593,7 @@ INPUTS["folders that differ in case and dashes only"] = Input(
 )
 
 
-def configured(
-    keys: Callable[[str, int], dict[str, Any]], *levels: list[str]
-) -> Callable[[], Files]:
+def configured(keys: Callable[[str, int], dict[str, Any]], *levels: list[str]) -> Callable[[], Files]:
     """Return runs in folders with a configuration of each."""
 
     def make() -> Files:
@@ -684,9 +618,7 @@ def of_machine(place: str, number: int) -> dict[str, Any]:
     }
 
 
-def alternating(
-    key: str, labels: list[str], n_each: int
-) -> Callable[[str, int], dict[str, Any]]:
+def alternating(key: str, labels: list[str], n_each: int) -> Callable[[str, int], dict[str, Any]]:
     """Return settings whose key alternates from run to run, and whose seed grows after some."""
     return lambda place, number: {key: labels[number % 2], "seed": number // n_each}
 
@@ -753,24 +685,14 @@ def law() -> pd.DataFrame:
 
 INPUTS["points of a scaling law"] = Input(
     one(law),
-    Read(
-        None, None, None, "loss", (), True, 1, 12, 1, says="model_size = N, tokens = D"
-    ),
+    Read(None, None, None, "loss", (), True, 1, 12, 1, says="model_size = N, tokens = D"),
 )
 INPUTS["curves over tokens are no points of a law"] = Input(
-    one(
-        lambda: rows(
-            model_size=[1, 2, 4], seed=[0, 1], tokens=[1e8, 3e8, 1e9], value="loss"
-        )
-    ),
+    one(lambda: rows(model_size=[1, 2, 4], seed=[0, 1], tokens=[1e8, 3e8, 1e9], value="loss")),
     Asks(
         "the algorithm",
         None,
-        {
-            "--algorithm model_size": Read(
-                "model_size", "seed", "tokens", "loss", (), True, 3, 2, 3
-            )
-        },
+        {"--algorithm model_size": Read("model_size", "seed", "tokens", "loss", (), True, 3, 2, 3)},
     ),
 )
 
@@ -784,11 +706,7 @@ def ended(*states: str) -> pd.DataFrame:
 
 
 INPUTS["runs that failed"] = Input(
-    one(
-        lambda: ended("crashed", "FAIL").assign(
-            acc=lambda each: each["acc"].where(each["state"] == "finished")
-        )
-    ),
+    one(lambda: ended("crashed", "FAIL").assign(acc=lambda each: each["acc"].where(each["state"] == "finished"))),
     Read("model", "seed", None, "acc", (), False, 2, 4, 1),
 )
 INPUTS["runs that were killed"] = Input(

@@ -35,9 +35,7 @@ CURVES_OF = ("algo", "seed", "step", "return", (), False, 2, 2)
 
 # --- repeats have a cause ---
 
-INPUTS["restart above the first step"] = Input(
-    one(lambda: stepped([0, 10, 20, 30, 20, 25, 35])), levels(5, -20)
-)
+INPUTS["restart above the first step"] = Input(one(lambda: stepped([0, 10, 20, 30, 20, 25, 35])), levels(5, -20))
 INPUTS["restart, the clock goes on"] = Input(
     one(lambda: stepped([0, 10, 20, 10, 30], {"wall_time": [1.0, 2, 3, 4, 5]})),
     levels(3, -20),
@@ -69,12 +67,8 @@ INPUTS["rows in no order"] = Input(
     one(lambda: stepped([10, 30, 0, 20])),
     Asks("falls in 4 runs", None, {"--duplicates last": levels(4)}),
 )
-INPUTS["negative steps"] = Input(
-    one(lambda: stepped([0, -10, -20])), Refuses("'step' is negative in 8 rows")
-)
-INPUTS["a log written twice"] = Input(
-    one(lambda: pd.concat([stepped([0, 10, 20])] * 2)), levels(3, -20)
-)
+INPUTS["negative steps"] = Input(one(lambda: stepped([0, -10, -20])), Refuses("'step' is negative in 8 rows"))
+INPUTS["a log written twice"] = Input(one(lambda: pd.concat([stepped([0, 10, 20])] * 2)), levels(3, -20))
 INPUTS["each row written twice"] = Input(
     one(lambda: stepped([0, 10, 20]).loc[[0, 0, 1, 1, 2, 2]].sort_values("algo")),
     levels(3, -20),
@@ -92,9 +86,7 @@ PLACES = Read("algorithm", "run", "step", "val_loss", (), True, 2, 2, 3)
 
 def histories(name, text) -> Files:
     """Return the history of each run in a file of this name."""
-    return {
-        f"logs/{algorithm}/{run}/{name}": text for algorithm in AB for run in (0, 1)
-    }
+    return {f"logs/{algorithm}/{run}/{name}": text for algorithm in AB for run in (0, 1)}
 
 
 for NAME, TEXT in {
@@ -104,9 +96,7 @@ for NAME, TEXT in {
     "lines.jsonl": lines(pd.DataFrame(HISTORY).to_dict("records")),
     "log.csv": pd.DataFrame(HISTORY).to_csv(index=False),
 }.items():
-    INPUTS[f"list without steps, {NAME}"] = Input(
-        lambda name=NAME, text=TEXT: histories(name, text), PLACES
-    )
+    INPUTS[f"list without steps, {NAME}"] = Input(lambda name=NAME, text=TEXT: histories(name, text), PLACES)
 
 # --- rungs ---
 
@@ -134,9 +124,7 @@ INPUTS["one rung"] = Input(
 def with_gaps():
     """Return rows of training between those of evaluation, at the same steps."""
     scored = stepped([0, 10, 20])
-    return pd.concat([scored, scored.assign(**{"return": np.nan})]).sort_values(
-        ["algo", "seed", "step"], kind="stable"
-    )
+    return pd.concat([scored, scored.assign(**{"return": np.nan})]).sort_values(["algo", "seed", "step"], kind="stable")
 
 
 INPUTS["rows without the score"] = Input(one(with_gaps), levels(3, -20))
@@ -163,13 +151,9 @@ for NAME, CELLS in {
         one(lambda cells=CELLS: written(*cells)),
         levels(2),
     )
-INPUTS["numbers, three decimals everywhere"] = Input(
-    one(lambda: written("1,234", "2,500")), Refuses("'1,234'")
-)
+INPUTS["numbers, three decimals everywhere"] = Input(one(lambda: written("1,234", "2,500")), Refuses("'1,234'"))
 for MARK in (",", "."):
-    INPUTS[f"numbers, --decimal {MARK}"] = Input(
-        one(lambda: written("1,234", "2,500")), levels(2), ("--decimal", MARK)
-    )
+    INPUTS[f"numbers, --decimal {MARK}"] = Input(one(lambda: written("1,234", "2,500")), levels(2), ("--decimal", MARK))
 
 # --- arrays ---
 
@@ -195,12 +179,8 @@ INPUTS["arrays, 40 updates or tasks"] = Input(
         "second axis",
         2,
         {
-            "array-curves": Read(
-                "algorithm", "run", "step", "score", (), False, 2, 3, 40
-            ),
-            "rliable": Read(
-                "algorithm", "run", None, "score", ("task",), False, 2, 3, None, 40
-            ),
+            "array-curves": Read("algorithm", "run", "step", "score", (), False, 2, 3, 40),
+            "rliable": Read("algorithm", "run", None, "score", ("task",), False, 2, 3, None, 40),
         },
     ),
 )
@@ -211,11 +191,7 @@ INPUTS["arrays, said to be of tasks"] = Input(
     ("--source", "rliable"),
 )
 INPUTS["one array a run"] = Input(
-    lambda: {
-        f"logs/{name}_seed{run}.npy": array(np.arange(4.0) + run)
-        for name in AB
-        for run in (0, 1)
-    },
+    lambda: {f"logs/{name}_seed{run}.npy": array(np.arange(4.0) + run) for name in AB for run in (0, 1)},
     Read("algorithm", "run", "step", "score", (), False, 2, 2, 4),
 )
 
@@ -237,9 +213,7 @@ def wide(last=None, **columns):
 
 
 WIDE = Read("algorithm", None, None, "score", ("dataset",), False, 2, None, None, 6)
-INPUTS["wide, the last row is the average"] = Input(
-    one(lambda: wide(("Average", 50.0, 60.0))), WIDE
-)
+INPUTS["wide, the last row is the average"] = Input(one(lambda: wide(("Average", 50.0, 60.0))), WIDE)
 INPUTS["wide, the last rows are means by their numbers"] = Input(
     one(lambda: wide(("all", *wide()[["svm", "tree"]].mean().round(3)))), WIDE
 )
@@ -269,9 +243,5 @@ INPUTS["a run ends without scores"] = Input(
         {"--missing-scores failed": levels(3), "--missing-scores absent": levels(3)},
     ),
 )
-INPUTS["a gap within a run"] = Input(
-    one(lambda: ending(3).assign(**{"return": [1.0, np.nan, 2.0] * 4})), levels(2)
-)
-INPUTS["all runs end at once"] = Input(
-    one(lambda: ending(3).assign(**{"return": [1.0, 2.0, np.nan] * 4})), levels(2)
-)
+INPUTS["a gap within a run"] = Input(one(lambda: ending(3).assign(**{"return": [1.0, np.nan, 2.0] * 4})), levels(2))
+INPUTS["all runs end at once"] = Input(one(lambda: ending(3).assign(**{"return": [1.0, 2.0, np.nan] * 4})), levels(2))

@@ -34,9 +34,7 @@ def kept(folder: str, *without: str) -> Callable[[], Files]:
 
 INPUTS["lm-eval, samples of one benchmark"] = Input(
     kept("lm_eval", "differences"),
-    Read(
-        "algorithm", None, None, "acc", ("item",), False, 2, 1, 1, 6, groups="passage"
-    ),
+    Read("algorithm", None, None, "acc", ("item",), False, 2, 1, 1, 6, groups="passage"),
 )
 INPUTS["lm-eval, samples of two benchmarks"] = Input(
     kept("lm_eval"),
@@ -46,14 +44,10 @@ INPUTS["lm-eval, results alone"] = Input(
     kept("lm_eval", "samples"),
     Read("algorithm", None, None, "acc", ("task",), False, 2, 1, 1, 2),
 )
-EPOCHS = Read(
-    "algorithm", "run", None, "match", ("item",), False, 2, 2, 1, 6, groups="passage"
-)
+EPOCHS = Read("algorithm", "run", None, "match", ("item",), False, 2, 2, 1, 6, groups="passage")
 INPUTS["Inspect, .eval"] = Input(kept("inspect-ai/eval"), EPOCHS, ("--value", "match"))
 INPUTS["Inspect, JSON"] = Input(kept("inspect-ai/json"), EPOCHS, ("--value", "match"))
-INPUTS["Inspect, two scorers"] = Input(
-    kept("inspect-ai/json"), Asks("the score (match or graded/form)", 2)
-)
+INPUTS["Inspect, two scorers"] = Input(kept("inspect-ai/json"), Asks("the score (match or graded/form)", 2))
 
 # --- optimizers and searches ---
 
@@ -142,9 +136,7 @@ def mmdet(name: str, seed: int) -> str:
 
 INPUTS["mmdet, a validation of each epoch"] = Input(
     lambda: folders(mmdet, "20260102_030405.log"),
-    Read(
-        "algorithm", "run", None, "val/bbox_mAP", (), False, 2, 4, 3, difference=-0.05
-    ),
+    Read("algorithm", "run", None, "val/bbox_mAP", (), False, 2, 4, 3, difference=-0.05),
     ("--value", "val/bbox_mAP"),
 )
 INPUTS["mmdet, training"] = Input(
@@ -176,12 +168,8 @@ def fairseq_text(name: str, seed: int) -> str:
     )
 
 
-UPDATES = Read(
-    "algorithm", "run", "num_updates", "valid_loss", (), True, 2, 4, 3, difference=1.0
-)
-INPUTS["fairseq, text"] = Input(
-    lambda: folders(fairseq_text, "train.log"), UPDATES, ("--value", "valid_loss")
-)
+UPDATES = Read("algorithm", "run", "num_updates", "valid_loss", (), True, 2, 4, 3, difference=1.0)
+INPUTS["fairseq, text"] = Input(lambda: folders(fairseq_text, "train.log"), UPDATES, ("--value", "valid_loss"))
 INPUTS["fairseq, JSON"] = Input(
     lambda: folders(lambda *run: lines(fairseq(*run)), "train.log"),
     UPDATES,
@@ -190,8 +178,7 @@ INPUTS["fairseq, JSON"] = Input(
 INPUTS["llm.c"] = Input(
     lambda: folders(
         lambda name, seed: "".join(
-            f"s:{step} tel:{5 - step / 250 + seed / 10 - (name == 'swin'):.4f}\n"
-            for step in (0, 250, 500)
+            f"s:{step} tel:{5 - step / 250 + seed / 10 - (name == 'swin'):.4f}\n" for step in (0, 250, 500)
         ),
         "main.log",
     ),
@@ -200,8 +187,7 @@ INPUTS["llm.c"] = Input(
 INPUTS["build-nanogpt"] = Input(
     lambda: folders(
         lambda name, seed: "".join(
-            f"{step} val {9 - step / 250 + seed / 10 - (name == 'swin'):.4f}\n"
-            f"{step} train {9 - step / 250:.6f}\n"
+            f"{step} val {9 - step / 250 + seed / 10 - (name == 'swin'):.4f}\n{step} train {9 - step / 250:.6f}\n"
             for step in (0, 250, 500)
         ),
         "log.txt",

@@ -12,13 +12,9 @@ from strategies import make_curves
 @pytest.fixture
 def ragged():
     """Two tasks on levels 0..500; in the first, one run stops early; in the second, b starts at 100."""
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 2, 3, 6)), task=["Ant", "Hopper"]
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3, 6)), task=["Ant", "Hopper"])
     curves = curves.assign_coords(algorithm=["a", "b"])
-    curves.loc[{"task": "Ant", "algorithm": "a", "run": 1, "training": [400, 500]}] = (
-        np.nan
-    )
+    curves.loc[{"task": "Ant", "algorithm": "a", "run": 1, "training": [400, 500]}] = np.nan
     curves.loc[{"task": "Hopper", "algorithm": "b", "training": 0}] = np.nan
     curves.loc[{"task": "Hopper", "algorithm": "b", "run": 2}] = np.nan
     return curves
@@ -84,9 +80,7 @@ def test_grids_that_do_not_meet_are_refused_with_a_cure(on, grids, message):
 
 
 def test_a_task_whose_grids_do_not_meet_is_left_out_and_named():
-    tasks = xr.concat(
-        [apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task"
-    ).assign_coords(task=["x", "y"])
+    tasks = xr.concat([apart({0, 1, 2}, {0, 1, 2}), apart({0, 1}, {1, 2})], "task").assign_coords(task=["x", "y"])
     said = "task 'y': on='intersection' leaves 1 common training level of 3"
     with pytest.warns(
         UserWarning,
@@ -105,9 +99,9 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
     with pytest.raises(ValueError, match="every run") as caught:
         hopper.curves.drop_incomplete()
     assert str(caught.value) == (
-        "task 'Hopper': every run is incomplete. 3 of 5 runs end before 90 % of the longest of the task: task 'Hopper': "
-        "algorithm 'a', all runs, at 400 of 500 (80 %), which is another budget. Say what they are: to compare up to "
-        "80 % of the longest only, .curves.align('intersection', runs_short='cut'); if they failed, "
+        "task 'Hopper': every run is incomplete. 3 of 5 runs end before 90 % of the longest of the task: task "
+        "'Hopper': algorithm 'a', all runs, at 400 of 500 (80 %), which is another budget. Say what they are: to "
+        "compare up to 80 % of the longest only, .curves.align('intersection', runs_short='cut'); if they failed, "
         ".curves.align('intersection', runs_short='failed').curves.fill_failed('worst')"
     )
 
@@ -116,9 +110,7 @@ def test_incomplete_runs_of_dask_backed_curves_are_dropped_lazily(ragged):
     with dask.config.set(scheduler=refuse_to_compute):
         dropped = ragged.chunk(task=1).curves.drop_incomplete()
     assert dropped.chunks is not None
-    with pytest.warns(
-        UserWarning, match="leaves no run of task 'Hopper': algorithm 'b'"
-    ):
+    with pytest.warns(UserWarning, match="leaves no run of task 'Hopper': algorithm 'b'"):
         whole = ragged.curves.drop_incomplete()
     xr.testing.assert_equal(dropped.compute(), whole)
 
@@ -134,9 +126,7 @@ def one_run_at_a_time(curves, grid, method):
         if own.empty:
             made.values[where] = np.nan
         elif method == "linear":
-            made.values[where] = np.interp(
-                grid, own.index, own, left=np.nan, right=np.nan
-            )
+            made.values[where] = np.interp(grid, own.index, own, left=np.nan, right=np.nan)
         else:
             held = own.reindex(grid, method="ffill")
             made.values[where] = held.where(held.index <= own.index[-1])
@@ -145,9 +135,7 @@ def one_run_at_a_time(curves, grid, method):
 
 @pytest.mark.parametrize("method", ["linear", "previous"])
 def test_every_run_is_brought_to_a_grid_from_its_own_levels(ragged, method):
-    ragged.loc[{"task": "Ant", "algorithm": "b", "run": 0, "training": [100, 300]}] = (
-        np.nan
-    )
+    ragged.loc[{"task": "Ant", "algorithm": "b", "run": 0, "training": [100, 300]}] = np.nan
     grid = [0.0, 50.0, 150.0, 300.0, 420.0, 500.0, 600.0]
     aligned = ragged.curves.align(grid, method=method)
     xr.testing.assert_allclose(aligned, one_run_at_a_time(ragged, grid, method))
@@ -180,15 +168,10 @@ def test_nothing_goes_past_the_end_of_a_run_and_the_levels_are_named(ragged):
     assert history.startswith(
         "align(on=[100, 350, 450, 700], method='previous'): task 'Ant': algorithm 'a', run 0 lacks 1"
     )
-    assert (
-        "task 'Ant': algorithm 'a', run 1 lacks 3 of 4 training levels: 350, 450, 700; "
-        in history
-    )
+    assert "task 'Ant': algorithm 'a', run 1 lacks 3 of 4 training levels: 350, 450, 700; " in history
     # it is absent there
     assert "'b', run 2" not in history.split("task 'Hopper'", 1)[1]
-    with pytest.raises(
-        ValueError, match=r"task 'Ant': algorithm 'a',.*of 3 training levels"
-    ):
+    with pytest.raises(ValueError, match=r"task 'Ant': algorithm 'a',.*of 3 training levels"):
         xcurves.randomized_anova(aligned)
 
 
@@ -202,14 +185,12 @@ def test_the_final_level_is_the_last_that_all_runs_of_a_task_have(ragged):
         result.attrs["history"]
         .split("\n")[1]
         .startswith(
-            "align(on='final', runs_short='cut'): task 'Ant': the last common training level is 300, some runs go up to 500; "
-            "task 'Hopper': the last common training level is 500, some runs go up to 500"
+            "align(on='final', runs_short='cut'): task 'Ant': the last common training level is 300, some runs go up "
+            "to 500; task 'Hopper': the last common training level is 500, some runs go up to 500"
         )
     )
     assert result.n_levels.values.tolist() == [1, 1]
-    expected = xcurves.randomized_anova(
-        ragged.sel(task="Ant", training=[300]), confidence_level=0.5
-    )
+    expected = xcurves.randomized_anova(ragged.sel(task="Ant", training=[300]), confidence_level=0.5)
     np.testing.assert_allclose(result.pvalue.sel(task="Ant"), expected.pvalue)
 
 
@@ -268,10 +249,7 @@ def test_bins_hold_the_means_of_their_scores(ragged):
             {"relative_to": "budget"},
             r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]",
         ),
-        *(
-            (20, {"relative_to": other}, "relative_to must be")
-            for other in ("end", np.ones((2, 2)), [], "")
-        ),
+        *((20, {"relative_to": other}, "relative_to must be") for other in ("end", np.ones((2, 2)), [], "")),
         (
             20,
             {"relative_to": "budget", "method": "previous"},
@@ -373,9 +351,7 @@ def budgets_of_their_own():
 @pytest.mark.parametrize("chunked", [False, True])
 def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
     curves = budgets_of_their_own()
-    aligned = (curves.chunk(task=1) if chunked else curves).curves.align(
-        10, relative_to="budget", runs_short="cut"
-    )
+    aligned = (curves.chunk(task=1) if chunked else curves).curves.align(10, relative_to="budget", runs_short="cut")
     np.testing.assert_allclose(aligned.training, np.arange(1, 11) / 10)
     assert aligned.training.attrs["units"] == "1"
     for task, budget in (("short", 40), ("long", 50)):
@@ -389,10 +365,7 @@ def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
 
 
 def test_a_single_level_that_all_have_is_no_mistake():
-    assert (
-        make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"]
-        == 1
-    )
+    assert make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"] == 1
     cut = apart({0, 10}, {0, 15}).curves.align("final", runs_short="cut")
     assert cut.training.values.tolist() == [0]
 
@@ -400,20 +373,14 @@ def test_a_single_level_that_all_have_is_no_mistake():
 def test_a_grid_without_a_method_takes_scores_where_there_are_some(ragged):
     aligned = ragged.curves.align([0, 150, 300])
     assert aligned.sel(training=150).isnull().all()
-    xr.testing.assert_equal(
-        aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0])
-    )
+    xr.testing.assert_equal(aligned.sel(training=[0.0, 300.0]), ragged.sel(training=[0.0, 300.0]))
     # left without a score
-    with pytest.warns(
-        UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"
-    ):
+    with pytest.warns(UserWarning, match=r"^algorithm 'a1', run 0:.*run \(in 2 runs\)$"):
         apart({0, 10, 20}, {5, 15}).curves.align([0, 10])
 
 
 def test_a_tolerance_bounds_how_far_a_score_may_be(ragged):
-    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20).sel(
-        task="Ant", algorithm="b", run=0
-    )
+    near = ragged.curves.align([90, 160, 510], method="nearest", tolerance=20).sel(task="Ant", algorithm="b", run=0)
     expected = ragged.sel(task="Ant", algorithm="b", run=0, training=[100, 500]).values
     np.testing.assert_array_equal(near, [expected[0], np.nan, expected[1]])
 
@@ -422,7 +389,4 @@ def test_incomplete_runs_become_absent_and_are_recorded(ragged):
     whole = ragged.sel(task="Ant").curves.drop_incomplete()
     assert whole.sel(algorithm="a", run=1).isnull().all()
     assert whole.notnull().sum() == 5 * 6
-    assert (
-        whole.attrs["history"]
-        == "drop_incomplete(): algorithm 'a', run 1 (lacks 2 of 6 training levels)"
-    )
+    assert whole.attrs["history"] == "drop_incomplete(): algorithm 'a', run 1 (lacks 2 of 6 training levels)"

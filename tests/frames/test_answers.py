@@ -51,9 +51,7 @@ def test_shares_are_those_of_all_choices_of_k_answers(name, holds, k, gaps):
 def test_the_mean_over_few_answers_is_that_over_many(name):
     # No bias: 400 answers cut into 80 groups of five have the mean of all that they are drawn from.
     rng = np.random.default_rng(3)
-    answers = xr.DataArray(
-        (rng.random((4000, 5)) < 0.3).astype(float), dims=("question", "run")
-    )
+    answers = xr.DataArray((rng.random((4000, 5)) < 0.3).astype(float), dims=("question", "run"))
     true = 1 - 0.7**2 if name == "pass_at" else 0.3**2
     values = getattr(answers.curves, name)(2)
     assert abs(values.mean().item() - true) < 4 * values.std().item() / np.sqrt(4000)
@@ -71,9 +69,7 @@ def test_many_answers_do_not_overflow():
 def test_of_errors_an_answer_without_one_is_right():
     answers = make_answers()
     errors = (1 - answers).rename("error")
-    xr.testing.assert_equal(
-        errors.curves.pass_at(2).drop_attrs(), answers.curves.pass_at(2).drop_attrs()
-    )
+    xr.testing.assert_equal(errors.curves.pass_at(2).drop_attrs(), answers.curves.pass_at(2).drop_attrs())
     passed = errors.rename("wrong").curves.pass_all(2, higher_is_better=False)
     np.testing.assert_array_equal(passed, answers.curves.pass_all(2))
     assert passed.attrs["higher_is_better"] == 1
@@ -133,9 +129,7 @@ def test_lazy_answers_stay_lazy_and_others_than_zero_and_one_are_nan():
         passed = chunked.curves.pass_at(3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        np.testing.assert_array_equal(
-            passed.compute(scheduler="sync"), answers.curves.pass_at(3)
-        )
+        np.testing.assert_array_equal(passed.compute(scheduler="sync"), answers.curves.pass_at(3))
     odd = answers.fillna(1.0)
     odd[0, 0, 0] = 0.5
     passed = odd.chunk({"question": 3}).curves.pass_at(3).compute()

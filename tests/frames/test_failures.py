@@ -30,14 +30,10 @@ def filled_by_loop(values, better, given=None):
     for place in np.ndindex(values.shape):
         if values[place] == -better * INF:
             task, level = place[0], place[-1]
-            finite = [
-                each for each in values[task, ..., level].ravel() if math.isfinite(each)
-            ]
+            finite = [each for each in values[task, ..., level].ravel() if math.isfinite(each)]
             if not finite:
                 finite = [each for each in values[task].ravel() if math.isfinite(each)]
-            out[place] = (
-                given[task] if given else (min(finite) if better > 0 else max(finite))
-            )
+            out[place] = given[task] if given else (min(finite) if better > 0 else max(finite))
     return out
 
 
@@ -55,13 +51,9 @@ def test_failed_runs_get_the_worst_score_of_their_task_and_level(curves, better)
 
 def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
     curves[0, :, :, 2] = -INF
-    np.testing.assert_array_equal(
-        curves.curves.fill_failed("worst"), filled_by_loop(curves.values, 1)
-    )
+    np.testing.assert_array_equal(curves.curves.fill_failed("worst"), filled_by_loop(curves.values, 1))
     curves[0] = -INF
-    with pytest.raises(
-        ValueError, match=r"task 'x': no run has a finite score.*fill_failed\(0\.0\)"
-    ):
+    with pytest.raises(ValueError, match=r"task 'x': no run has a finite score.*fill_failed\(0\.0\)"):
         curves.curves.fill_failed("worst")
     assert (curves.curves.fill_failed(0.0)[0] == 0).all()
 
@@ -69,17 +61,11 @@ def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
 def test_a_number_or_one_for_each_task(curves):
     assert (xcurves.fill_failed(curves, -3)[1, 0, 3] == -3).all()
     given = xr.DataArray([-5.0, -7.0], {"task": ["x", "y"]}, ("task",))
-    np.testing.assert_array_equal(
-        curves.curves.fill_failed(given), filled_by_loop(curves.values, 1, [-5.0, -7.0])
-    )
+    np.testing.assert_array_equal(curves.curves.fill_failed(given), filled_by_loop(curves.values, 1, [-5.0, -7.0]))
 
 
 def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
-    scores = (
-        make_curves(np.arange(12.0).reshape(2, 2, 3))
-        .rename(training="evaluation")
-        .drop_vars("evaluation")
-    )
+    scores = make_curves(np.arange(12.0).reshape(2, 2, 3)).rename(training="evaluation").drop_vars("evaluation")
     levels = xr.DataArray(np.tile([1.0, 2.0, 4.0], (2, 2, 1)), dims=scores.dims)
     scores = scores.where(scores != 9, -INF).assign_coords(training=levels)
     filled = scores.curves.fill_failed()
@@ -113,9 +99,7 @@ def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
     with pytest.warns(UserWarning, match="so few tasks"):
         results.append(filled.curves.across_tasks(rng=0, n_resamples=99))
     for result in results:
-        assert sentence in result.curves.summary().splitlines(), result.attrs[
-            "xcurves_result"
-        ]
+        assert sentence in result.curves.summary().splitlines(), result.attrs["xcurves_result"]
         assert sentence in repr(result.curves)
     assert results[-1].n_failed.dims == ("task", "algorithm")
 
@@ -123,27 +107,15 @@ def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
 SAID = "2 of 36 runs failed and count as the worst score of their task."
 OF_MEANS = {
     "ss_profile": lambda filled: filled.curves.ss_profile(n_resamples=99, rng=0),
-    "sequential": lambda filled: filled.curves.assign_looks(
-        3, n_looks=2
-    ).curves.sequential(rng=0),
-    "profile_across_tasks": lambda filled: filled.curves.profile_across_tasks(
-        n_resamples=99, rng=0
-    ),
-    "gate": lambda filled: filled.isel(training=-1).curves.gate(
-        baseline="a0", task="task", rng=0
-    ),
-    "performance_profile": lambda filled: filled.isel(
-        training=-1
-    ).curves.performance_profile(rng=0),
+    "sequential": lambda filled: filled.curves.assign_looks(3, n_looks=2).curves.sequential(rng=0),
+    "profile_across_tasks": lambda filled: filled.curves.profile_across_tasks(n_resamples=99, rng=0),
+    "gate": lambda filled: filled.isel(training=-1).curves.gate(baseline="a0", task="task", rng=0),
+    "performance_profile": lambda filled: filled.isel(training=-1).curves.performance_profile(rng=0),
     "mean_time_to_target": lambda filled: filled.curves.mean_time_to_target(12.0),
     "speedup": lambda filled: filled.curves.speedup(reference="a0"),
-    "runs_needed": lambda filled: filled.isel(task=0).curves.runs_needed(
-        n_runs=[4], n_replications=9, rng=0
-    ),
+    "runs_needed": lambda filled: filled.isel(task=0).curves.runs_needed(n_runs=[4], n_replications=9, rng=0),
     "normalized": lambda filled: (
-        filled.curves.normalize(low=0.0, high=20.0)
-        .curves.align([1.0, 2.0])
-        .curves.pairwise(n_resamples=99, rng=0)
+        filled.curves.normalize(low=0.0, high=20.0).curves.align([1.0, 2.0]).curves.pairwise(n_resamples=99, rng=0)
     ),
 }
 
@@ -201,11 +173,7 @@ def test_lazy_scores_stay_lazy(curves):
         filled = curves.chunk(task=1).curves.fill_failed("worst")
     whole = curves.curves.fill_failed("worst")
     xr.testing.assert_equal(filled.compute(scheduler="synchronous"), whole)
-    said = (
-        filled.compute(scheduler="synchronous")
-        .curves.pairwise(rng=0, n_resamples=99)
-        .curves.summary()
-    )
+    said = filled.compute(scheduler="synchronous").curves.pairwise(rng=0, n_resamples=99).curves.summary()
     assert "Failed runs count as the worst score of their task." in said
 
 
@@ -239,9 +207,7 @@ def test_the_wrong_infinity_is_refused_by_name(curves):
 
 
 def tidy(scores):
-    return pd.DataFrame(
-        {"algorithm": list("aabb"), "run": [0, 1, 0, 1], "score": scores}
-    )
+    return pd.DataFrame({"algorithm": list("aabb"), "run": [0, 1, 0, 1], "score": scores})
 
 
 @pytest.mark.parametrize("better", [True, False])

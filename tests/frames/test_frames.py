@@ -16,9 +16,7 @@ def frame():
         [["Hopper", "Ant"], ["td3", "sac"], [2, 10], [0, 50, 100]],
         names=["task", "agent", "seed", "step"],
     )
-    return pd.DataFrame(
-        {"return": rng.normal(size=len(keys))}, index=keys
-    ).reset_index()
+    return pd.DataFrame({"return": rng.normal(size=len(keys))}, index=keys).reset_index()
 
 
 NAMES = {"algorithm": "agent", "run": "seed", "training": "step", "extra": "task"}
@@ -29,12 +27,7 @@ def test_every_score_finds_its_place(frame):
     assert curves.dims == ("task", "algorithm", "run", "training")
     assert curves.name == "return"
     for row in frame.itertuples(index=False):
-        assert (
-            curves.sel(
-                task=row.task, algorithm=row.agent, run=row.seed, training=row.step
-            )
-            == row[-1]
-        )
+        assert curves.sel(task=row.task, algorithm=row.agent, run=row.seed, training=row.step) == row[-1]
 
 
 def test_columns_and_units_are_kept(frame):
@@ -81,26 +74,13 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
     )
 
 
-@pytest.mark.parametrize(
-    ("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)]
-)
+@pytest.mark.parametrize(("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)])
 def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, kept):
-    frame = pd.DataFrame(
-        {"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]}
-    )
-    np.testing.assert_array_equal(
-        frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept]
-    )
+    frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": [0, 1, 1], "y": [0.0, 1.0, 4.0]})
+    np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, kept])
     frame["y"] = [0.0, np.nan, 4.0]
-    np.testing.assert_array_equal(
-        frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0]
-    )
-    assert (
-        frame.assign(y=np.nan)
-        .curves.to_dataarray("y", duplicates=choice)
-        .isnull()
-        .all()
-    )
+    np.testing.assert_array_equal(frame.curves.to_dataarray("y", duplicates=choice).squeeze(), [0.0, 4.0])
+    assert frame.assign(y=np.nan).curves.to_dataarray("y", duplicates=choice).isnull().all()
 
 
 @pytest.mark.parametrize(
@@ -113,9 +93,7 @@ def test_of_repeated_rows_the_chosen_is_kept_and_none_without_a_score(choice, ke
             "Correct it, or make gaps of such rows: pd.to_numeric(frame['step'], errors='coerce')",
         ),
         (
-            lambda f: f.assign(
-                **{"return": f["return"].astype(object).where(f.index != 3, "oops")}
-            ),
+            lambda f: f.assign(**{"return": f["return"].astype(object).where(f.index != 3, "oops")}),
             TypeError,
             "value column 'return' must be numeric; got dtype object, first 'oops' in row 3. "
             "Correct it, or make gaps of such rows: pd.to_numeric(frame['return'], errors='coerce')",
@@ -148,9 +126,7 @@ def test_bad_frames_are_refused(frame, change, error, message):
     changed = change(frame)
     with pytest.raises(error) as caught:
         changed.curves.to_dataarray("return", **NAMES)
-    assert str(caught.value) == message.replace(
-        "{dtype}", str(changed.get("step", frame.step).dtype)
-    )
+    assert str(caught.value) == message.replace("{dtype}", str(changed.get("step", frame.step).dtype))
 
 
 START = pd.Timestamp("2026-01-01")
@@ -179,9 +155,7 @@ def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_wor
     frame,
 ):
     frame = frame.rename(columns={"task": "Env"})
-    with pytest.raises(
-        KeyError, match="extra='task' is no column of the frame"
-    ) as caught:
+    with pytest.raises(KeyError, match="extra='task' is no column of the frame") as caught:
         frame.curves.to_dataarray("return", extra="task")
     cure = re.search(r"Try (.*)$", str(caught.value))[1]
     assert cure == "extra='Env', algorithm='agent', run='seed', training='step'"
@@ -229,9 +203,7 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
         for run in range(3)
         for step in sorted({*common[task], *rng.choice(50, 8, replace=False).tolist()})
     ]
-    frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(
-        y=rng.normal(size=len(own))
-    )
+    frame = pd.DataFrame(own, columns=["task", "algorithm", "run", "training"]).assign(y=rng.normal(size=len(own)))
     shuffled = frame.sample(frac=1, random_state=2).sort_values("training")
     whole = frame.curves.to_dataarray("y", extra="task")
     with warnings.catch_warnings(record=True) as of_rows:
@@ -243,9 +215,7 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
     # Short runs end a common budget, and both say so.
     assert len(of_rows) == len(of_array) == (on in ("intersection", "final"))
     xr.testing.assert_equal(aligned, there)
-    assert aligned.attrs["history"] == there.attrs["history"].replace(
-        "align(on", "to_dataarray(on"
-    )
+    assert aligned.attrs["history"] == there.attrs["history"].replace("align(on", "to_dataarray(on")
 
 
 @pytest.mark.parametrize(
@@ -288,9 +258,7 @@ def test_scores_of_trials_have_no_training(frame):
     assert "training" not in scores.coords
     expected = frame.curves.to_dataarray("return", **NAMES).sel(training=100, drop=True)
     np.testing.assert_array_equal(scores, expected)
-    with pytest.raises(
-        ValueError, match=r"16 rows repeat a.*first \('Hopper', 'td3', 2\)"
-    ):
+    with pytest.raises(ValueError, match=r"16 rows repeat a.*first \('Hopper', 'td3', 2\)"):
         frame.curves.to_dataarray("return", **(NAMES | {"training": None}))
 
 
@@ -299,9 +267,7 @@ def test_several_columns_of_scores_make_a_dataset(frame):
     frame.attrs["units"] = {"loss": "1", "step": "steps"}
     both = frame.curves.to_dataset(["return", "loss"], **NAMES)
     for name in ("return", "loss"):
-        xr.testing.assert_identical(
-            both[name], frame.curves.to_dataarray(name, **NAMES)
-        )
+        xr.testing.assert_identical(both[name], frame.curves.to_dataarray(name, **NAMES))
     assert both.loss.sel(task="Hopper").isnull().all()
     assert both.training.attrs["units"] == "steps"
 
@@ -309,13 +275,7 @@ def test_several_columns_of_scores_make_a_dataset(frame):
 @pytest.mark.parametrize("column", ["agent", "seed", "step", "return", "task"])
 def test_arrow_columns_are_as_good_as_any(frame, column):
     pytest.importorskip("pyarrow")
-    arrow = frame.astype(
-        {
-            column: pd.Series(frame[column].tolist())
-            .convert_dtypes(dtype_backend="pyarrow")
-            .dtype
-        }
-    )
+    arrow = frame.astype({column: pd.Series(frame[column].tolist()).convert_dtypes(dtype_backend="pyarrow").dtype})
     xr.testing.assert_identical(
         arrow.curves.to_dataarray("return", **NAMES),
         frame.curves.to_dataarray("return", **NAMES),
@@ -342,28 +302,20 @@ def test_frames_of_other_packages_give_the_same_curves(frame, kind):
         other = pa.table(frame.to_dict("list"))
         other = other if kind == "table" else Arrow(other)
     expected = frame.curves.to_dataarray("return", **NAMES)
-    xr.testing.assert_identical(
-        xcurves.to_dataarray(other, "return", **NAMES), expected
-    )
+    xr.testing.assert_identical(xcurves.to_dataarray(other, "return", **NAMES), expected)
     both = xcurves.to_dataset(other, ["return", "weight"], **NAMES)
-    xr.testing.assert_identical(
-        both, frame.curves.to_dataset(["return", "weight"], **NAMES)
-    )
+    xr.testing.assert_identical(both, frame.curves.to_dataset(["return", "weight"], **NAMES))
 
 
 def test_gaps_and_enums_of_polars_are_gaps_and_ordered_labels():
     polars = pytest.importorskip("polars")
     pytest.importorskip("pyarrow")
-    frame = polars.DataFrame(
-        {"algorithm": ["b", "a"], "run": [0, 0], "training": [1, 1], "y": [None, 2.0]}
-    )
+    frame = polars.DataFrame({"algorithm": ["b", "a"], "run": [0, 0], "training": [1, 1], "y": [None, 2.0]})
     frame = frame.with_columns(polars.col("algorithm").cast(polars.Enum(["b", "a"])))
     curves = xcurves.to_dataarray(frame, "y")
     assert curves.algorithm.values.tolist() == ["b", "a"]
     np.testing.assert_array_equal(curves.squeeze(), [np.nan, 2.0])
-    with pytest.raises(
-        TypeError, match=r"or one that Arrow.*Compute it: frame\.collect\(\)$"
-    ):
+    with pytest.raises(TypeError, match=r"or one that Arrow.*Compute it: frame\.collect\(\)$"):
         xcurves.to_dataarray(frame.lazy(), "y")
 
 
@@ -388,9 +340,7 @@ def pattern_in(error):
 
 
 def test_a_column_for_each_run_is_read_as_the_error_says():
-    wide = pd.DataFrame(
-        {"agent": "sac", "step": [0, 10], "seed0": [1.0, 2.0], "seed1": [3.0, 4.0]}
-    )
+    wide = pd.DataFrame({"agent": "sac", "step": [0, 10], "seed0": [1.0, 2.0], "seed1": [3.0, 4.0]})
     names = {"algorithm": "agent", "run": "seed", "training": "step"}
     with pytest.raises(KeyError) as caught:
         wide.curves.to_dataarray("return", **names)
@@ -415,12 +365,8 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
     ):
         frame.curves.to_dataarray("y", **names)
     # without a warning
-    assert frame.curves.to_dataarray(
-        "y", **names, duplicates="mean"
-    ).values.tolist() == [[2, 3]]
-    with pytest.raises(
-        KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'$"
-    ):
+    assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]
+    with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'$"):
         frame.curves.to_dataarray("y", algorithm="agent", run=None, training="n")
     assert frame[:2].curves.to_dataset(["y"], **names)["y"].dims == (
         "algorithm",
@@ -429,10 +375,10 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
 
 
 def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution():
-    frame = pd.DataFrame(
-        {"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]}
+    frame = pd.DataFrame({"algorithm": "a", "step": [0, 10, 0, 10], "y": [1.0, 2.0, 3.0, 4.0]})
+    said = (
+        r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\), which relies on the order of rows"
     )
-    said = r"Rows repeat without it.*groupby\(\['algorithm', 'step'\]\)\.cumcount\(\), which relies on the order of rows"
     with pytest.raises(KeyError, match=said) as caught:
         frame.curves.to_dataarray("y", training="step")
     names = {"frame": frame.copy()}
@@ -440,14 +386,10 @@ def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution()
         re.search(r"frame\['run'\] = .*cumcount\(\)", str(caught.value)).group(),
         names,
     )
-    assert names["frame"].curves.to_dataarray(
-        "y", training="step"
-    ).squeeze().values.tolist() == [[1, 2], [3, 4]]
+    assert names["frame"].curves.to_dataarray("y", training="step").squeeze().values.tolist() == [[1, 2], [3, 4]]
     of_one_run = frame.iloc[:2].curves.to_dataarray("y", training="step")
     assert dict(of_one_run.sizes) == {"run": 1, "algorithm": 1, "training": 2}
-    with pytest.raises(
-        KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"
-    ):
+    with pytest.raises(KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"):
         frame.iloc[:2].curves.to_dataarray("y", training="step", run="run")
 
 
@@ -456,9 +398,7 @@ def episodes(n_runs, n_levels, n_episodes):
         [["a", "b"], range(n_runs), range(n_levels), range(n_episodes)],
         names=["algorithm", "seed", "step", "n"],
     )
-    return pd.DataFrame(
-        {"y": np.arange(len(index), dtype=float)}, index=index
-    ).reset_index()
+    return pd.DataFrame({"y": np.arange(len(index), dtype=float)}, index=index).reset_index()
 
 
 @pytest.mark.parametrize(
@@ -511,9 +451,7 @@ def test_gaps_in_nullable_columns_are_gaps(frame, dtype):
 
 @pytest.mark.parametrize("dtype", ["category", "string", object])
 def test_labels_are_of_kinds_that_an_archive_holds(frame, dtype):
-    curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray(
-        "return", **NAMES
-    )
+    curves = frame.astype({"agent": dtype, "task": dtype}).curves.to_dataarray("return", **NAMES)
     assert curves.algorithm.dtype.kind == curves.task.dtype.kind == "U"
     assert curves.algorithm.values.tolist() == ["sac", "td3"]
 
@@ -542,16 +480,12 @@ def test_rows_that_repeat_at_an_infinite_level_are_refused():
 
 
 def test_a_column_for_each_algorithm_is_read_with_and_without_runs():
-    wide = pd.DataFrame(
-        {"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]}
-    )
+    wide = pd.DataFrame({"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]})
     for run, frame in (("seed", wide), (None, wide.drop(columns="seed"))):
         names = {"algorithm": "agent", "run": run, "training": "n"}
         with pytest.raises(KeyError, match="a column for each algorithm") as caught:
             frame.curves.to_dataarray("return", **names)
-        curves = frame.curves.to_dataarray(
-            "return", **names, columns=pattern_in(str(caught.value))
-        )
+        curves = frame.curves.to_dataarray("return", **names, columns=pattern_in(str(caught.value)))
         assert curves.sel(algorithm="td3").squeeze().values.tolist() == [3, 4]
 
 
@@ -574,9 +508,5 @@ def test_rows_that_lack_the_score_are_not_counted_among_those_that_repeat():
         "step": [0, 0, 10, 10, 20, 20, 20],
         "loss": [np.nan, 1, np.nan, 0.5, np.nan, 0.4, 0.3],
     }
-    with pytest.raises(
-        ValueError, match=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)"
-    ):
-        pd.DataFrame(rows).curves.to_dataarray(
-            "loss", algorithm="m", run="s", training="step"
-        )
+    with pytest.raises(ValueError, match=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)"):
+        pd.DataFrame(rows).curves.to_dataarray("loss", algorithm="m", run="s", training="step")

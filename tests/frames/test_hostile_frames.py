@@ -42,9 +42,7 @@ def refused(frame) -> str:
     ],
 )
 def test_of_pandas(column, values, message):
-    assert message in refused(
-        pd.DataFrame({**BASE, column: pd.Series(values, dtype=object)})
-    )
+    assert message in refused(pd.DataFrame({**BASE, column: pd.Series(values, dtype=object)}))
 
 
 def test_of_arrow():
@@ -59,18 +57,11 @@ def test_of_polars_with_integers_that_pandas_does_not_have(column):
     frame = pl.DataFrame(
         {
             **BASE,
-            column: pl.Series(
-                [0, 0, 0, 0] if column == "run" else [0, 1, 0, 1], dtype=pl.Int128
-            ),
+            column: pl.Series([0, 0, 0, 0] if column == "run" else [0, 1, 0, 1], dtype=pl.Int128),
         }
     )
     assert refused(frame).startswith("frame has columns that pandas cannot hold: ")
-    assert (
-        xcurves.to_dataarray(frame.cast({column: pl.Float64}), "score").sizes[
-            "algorithm"
-        ]
-        == 2
-    )
+    assert xcurves.to_dataarray(frame.cast({column: pl.Float64}), "score").sizes["algorithm"] == 2
 
 
 @pytest.mark.parametrize("column", ["score", "algorithm"])

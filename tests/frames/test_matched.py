@@ -1,4 +1,4 @@
-"""Folds are compared as matched, unless that is taken back; seeds and numbered rows are not; items have their passages."""
+"""Folds are compared as matched, unless that is taken back; seeds and numbered rows are not; items have passages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def folds(n: int = 8, name: str = "fold") -> pd.DataFrame:
     """Return scores of two models on folds that differ more than the models do."""
     rng = np.random.default_rng(3)
     easy = rng.normal(size=n)
-    frame = pd.DataFrame(
-        {name: np.tile(np.arange(n), 2), "model": np.repeat(["a", "b"], n)}
-    )
+    frame = pd.DataFrame({name: np.tile(np.arange(n), 2), "model": np.repeat(["a", "b"], n)})
     frame["acc"] = np.concatenate([easy, easy - 0.3 + rng.normal(scale=0.2, size=n)])
     return frame
 
@@ -33,11 +31,7 @@ def pvalue(tree) -> float:
 
 def test_folds_are_matched_as_all_flips_of_their_differences_say():
     frame = folds()
-    differences = (
-        frame.pivot_table(index="fold", columns="model", values="acc")
-        .diff(axis=1)["b"]
-        .to_numpy()
-    )
+    differences = frame.pivot_table(index="fold", columns="model", values="acc").diff(axis=1)["b"].to_numpy()
     means = [abs(np.mean(differences * signs)) for signs in product([1, -1], repeat=8)]
     expected = np.mean(np.array(means) >= abs(differences.mean()) - 1e-12)
     curves = frame.curves.to_dataarray()
@@ -60,9 +54,7 @@ def test_seeds_are_matched_only_if_that_is_said():
 def test_a_fold_that_one_algorithm_lacks_is_refused_and_leaves_all():
     frame = folds().drop(index=[3, 8 + 5])  # a lacks fold 3, b fold 5
     curves = frame.curves.to_dataarray()
-    with pytest.raises(
-        Refusal, match="algorithm a lacks fold 3; algorithm b lacks fold 5"
-    ) as caught:
+    with pytest.raises(Refusal, match="algorithm a lacks fold 3; algorithm b lacks fold 5") as caught:
         curves.curves.analyze(**PART)
     assert ".curves.drop_incomplete()" in str(caught.value)
     complete = curves.curves.drop_incomplete()
@@ -75,15 +67,11 @@ def test_a_fold_that_one_algorithm_lacks_is_refused_and_leaves_all():
         7,
     ]
     both = frame[~frame["fold"].isin([3, 5])].curves.to_dataarray()
-    assert pvalue(complete.curves.analyze(**PART)) == pvalue(
-        both.curves.analyze(**PART)
-    )
+    assert pvalue(complete.curves.analyze(**PART)) == pvalue(both.curves.analyze(**PART))
 
 
 def test_runs_that_were_numbered_by_their_order_are_not_matched():
-    frame = folds(name="draw").assign(
-        draw=lambda each: [f"d{place}" for place in each["draw"]]
-    )
+    frame = folds(name="draw").assign(draw=lambda each: [f"d{place}" for place in each["draw"]])
     curves = frame.curves.to_dataarray(algorithm="model")
     assert curves.run.attrs["numbered"] == "draw"
     with pytest.raises(Refusal, match="numbered by the order of their rows") as caught:
@@ -107,9 +95,7 @@ def test_the_shell_pairs_folds_and_takes_it_back(tmp_path, monkeypatch, capsys):
 
 def test_items_of_a_passage_are_a_family_of_tasks():
     rng = np.random.default_rng(0)
-    index = pd.MultiIndex.from_product(
-        [["a", "b"], range(8), range(3)], names=["model", "passage", "question"]
-    )
+    index = pd.MultiIndex.from_product([["a", "b"], range(8), range(3)], names=["model", "passage", "question"])
     frame = index.to_frame(index=False).assign(score=rng.normal(size=48))
     curves = frame.curves.to_dataarray()
     tree = curves.curves.analyze(include=["across_tasks"], rng=0)

@@ -33,9 +33,7 @@ def tdmpc2():
 
 
 def test_one_chain_from_tianshou_gives_the_reference_p_values_of_every_task(tianshou):
-    reference = json.loads((SHARED / "reference" / "dev_anova.json").read_text())[
-        "all_tasks_td3_sac"
-    ]["tasks"]
+    reference = json.loads((SHARED / "reference" / "dev_anova.json").read_text())["all_tasks_td3_sac"]["tasks"]
     levels = [50_000, 100_000, 200_000, 400_000, 600_000, 800_000, 1_000_000]
     result = (
         tianshou[tianshou.algorithm.isin(["td3", "sac"])]
@@ -59,37 +57,19 @@ def test_one_chain_from_tianshou_gives_the_reference_p_values_of_every_task(tian
 
 @pytest.mark.filterwarnings("ignore:[0-9]+ of [0-9]+ runs end before 90 %")
 def test_one_chain_from_tdmpc2_gives_every_task_of_both_metrics_or_says_why_not(tdmpc2):
-    with pytest.warns(
-        UserWarning, match=r"^left out, because runs have too few common levels: "
-    ) as caught:
-        curves = tdmpc2.curves.to_dataset(
-            ["reward", "success"], **TDMPC2, duplicates="last", on="intersection"
-        )
+    with pytest.warns(UserWarning, match=r"^left out, because runs have too few common levels: ") as caught:
+        curves = tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2, duplicates="last", on="intersection")
     left_out, *others = [
-        warning
-        for warning in caught
-        if str(warning.message).startswith("left out, because runs have too few")
+        warning for warning in caught if str(warning.message).startswith("left out, because runs have too few")
     ]
     assert not others
-    assert (
-        "task 'dog-stand': on='intersection' leaves 1 common training level of "
-        in str(left_out.message)
-    )
-    named = {
-        task
-        for task in tdmpc2.task.unique()
-        if f"task {task!r}" in str(left_out.message)
-    }
+    assert "task 'dog-stand': on='intersection' leaves 1 common training level of " in str(left_out.message)
+    named = {task for task in tdmpc2.task.unique() if f"task {task!r}" in str(left_out.message)}
     compared = {}
     for metric in ("reward", "success"):
         there = curves[metric].dropna("task", how="all")
         result = there.curves.randomized_anova(confidence_level=0.5)
-        done = (
-            result.f.sel(error_term=["pooled", "split_plot"])
-            .notnull()
-            .all(["effect", "error_term"])
-            .to_series()
-        )
+        done = result.f.sel(error_term=["pooled", "split_plot"]).notnull().all(["effect", "error_term"]).to_series()
         compared |= done.to_dict()
     assert "669 repeated rows, kept the last of each" in curves.reward.attrs["history"]
     assert set(compared) | named == set(tdmpc2.task)
@@ -102,9 +82,7 @@ def test_one_chain_from_tdmpc2_gives_every_task_of_both_metrics_or_says_why_not(
 
 
 def test_a2c_and_ppo_share_one_point_and_can_be_compared_in_bins(tianshou):
-    hopper = tianshou[
-        (tianshou.task == "Hopper-v3") & tianshou.algorithm.isin(["a2c", "ppo"])
-    ]
+    hopper = tianshou[(tianshou.task == "Hopper-v3") & tianshou.algorithm.isin(["a2c", "ppo"])]
     with pytest.raises(
         ValueError,
         match=r"^task 'Hopper-v3': on='intersection' leaves 1 common training level of",
@@ -113,26 +91,14 @@ def test_a2c_and_ppo_share_one_point_and_can_be_compared_in_bins(tianshou):
     grid = np.arange(1e5, 3.1e6, 1e5)
     binned = hopper.curves.to_dataarray("return", **TIANSHOU, on=grid, method="mean")
     assert binned.notnull().all()
-    own = hopper[
-        (hopper.algorithm == "ppo")
-        & (hopper.seed == 3)
-        & (hopper.env_step > 4e5)
-        & (hopper.env_step <= 5e5)
-    ]
-    np.testing.assert_allclose(
-        binned.sel(algorithm="ppo", run=3, training=5e5).item(), own["return"].mean()
-    )
-    past = hopper.curves.to_dataarray(
-        "return", **TIANSHOU, on=[2.9e6, 3.05e6], method="linear"
-    )
+    own = hopper[(hopper.algorithm == "ppo") & (hopper.seed == 3) & (hopper.env_step > 4e5) & (hopper.env_step <= 5e5)]
+    np.testing.assert_allclose(binned.sel(algorithm="ppo", run=3, training=5e5).item(), own["return"].mean())
+    past = hopper.curves.to_dataarray("return", **TIANSHOU, on=[2.9e6, 3.05e6], method="linear")
     assert past.notnull().any("run").sel(training=3.05e6).squeeze().values.tolist() == [
         False,
         True,
     ]
-    assert (
-        "algorithm 'a2c', run 9 lacks 1 of 2 training levels: 3050000"
-        in past.attrs["history"]
-    )
+    assert "algorithm 'a2c', run 9 lacks 1 of 2 training levels: 3050000" in past.attrs["history"]
 
 
 def test_td3_without_step_0_loses_it_where_it_lacks_it_and_nowhere_else(tianshou):
@@ -149,20 +115,13 @@ def test_td3_without_step_0_loses_it_where_it_lacks_it_and_nowhere_else(tianshou
         )
     ]
     result = aligned.curves.randomized_anova(n_resamples=99, rng=0)
-    assert result.n_levels.values.tolist() == [
-        251 if each else 250 for each in with_0.values
-    ]
+    assert result.n_levels.values.tolist() == [251 if each else 250 for each in with_0.values]
 
 
 def test_gaps_of_dreamerv3_differ_from_seed_to_seed(tdmpc2):
-    rows = tdmpc2[
-        (tdmpc2.task == "cartpole-swingup")
-        & tdmpc2.algorithm.isin(["dreamerv3", "tdmpc2"])
-    ]
+    rows = tdmpc2[(tdmpc2.task == "cartpole-swingup") & tdmpc2.algorithm.isin(["dreamerv3", "tdmpc2"])]
     curves = rows.curves.to_dataarray("reward", run="seed", training="step")
-    with pytest.raises(
-        ValueError, match=r"algorithm 'dreamerv3', run 1.*training levels \(3 inc"
-    ):
+    with pytest.raises(ValueError, match=r"algorithm 'dreamerv3', run 1.*training levels \(3 inc"):
         curves.curves.randomized_anova()
     own = rows[rows.algorithm == "dreamerv3"].groupby("seed").step.agg(set)
     shared = set.intersection(*own)
@@ -173,20 +132,13 @@ def test_gaps_of_dreamerv3_differ_from_seed_to_seed(tdmpc2):
     begun, ended = max(map(min, own)), min(map(max, own))
     np.testing.assert_array_equal(filled.training, np.arange(begun, ended + 1, 100_000))
     known = curves.sel(algorithm="dreamerv3", training=filled.training)
-    xr.testing.assert_equal(
-        filled.sel(algorithm="dreamerv3").where(known.notnull()), known
-    )
+    xr.testing.assert_equal(filled.sel(algorithm="dreamerv3").where(known.notnull()), known)
 
 
 def test_restarts_of_tdmpc_are_counted_and_kept_as_asked(tdmpc2):
-    with pytest.raises(
-        ValueError, match=r"^669 rows repeat a.*seed, step\), first \('"
-    ):
+    with pytest.raises(ValueError, match=r"^669 rows repeat a.*seed, step\), first \('"):
         tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2)
-    rows = tdmpc2[
-        tdmpc2.duplicated(["task", "algorithm", "seed", "step"], keep=False)
-        & tdmpc2.reward.notna()
-    ]
+    rows = tdmpc2[tdmpc2.duplicated(["task", "algorithm", "seed", "step"], keep=False) & tdmpc2.reward.notna()]
     groups = rows.groupby(["task", "algorithm", "seed", "step"]).reward
     for duplicates in ("first", "last", "mean"):
         curves = tdmpc2.curves.to_dataarray("reward", **TDMPC2, duplicates=duplicates)
@@ -197,23 +149,15 @@ def test_restarts_of_tdmpc_are_counted_and_kept_as_asked(tdmpc2):
 
 def test_a_run_of_one_point_decides_nothing_once_it_is_left_out(tianshou):
     rows = tianshou[
-        (tianshou.task == "Hopper-v3")
-        & tianshou.algorithm.isin(["td3", "sac"])
-        & (tianshou.env_step <= 250_000)
+        (tianshou.task == "Hopper-v3") & tianshou.algorithm.isin(["td3", "sac"]) & (tianshou.env_step <= 250_000)
     ]
-    stopped = rows[
-        (rows.algorithm != "td3") | (rows.seed != 4) | (rows.env_step == 5000)
-    ]
+    stopped = rows[(rows.algorithm != "td3") | (rows.seed != 4) | (rows.env_step == 5000)]
     curves = stopped.curves.to_dataarray("return", run="seed", training="env_step")
     with pytest.raises(ValueError, match="leaves 1 common training level of"):
         curves.curves.align("intersection")
     whole = curves.curves.drop_incomplete()
-    assert whole.attrs["history"] == (
-        "drop_incomplete(): algorithm 'td3', run 4 (lacks 50 of 51 training levels)"
-    )
-    assert whole.curves.randomized_anova(
-        n_resamples=99, rng=0
-    ).n_runs.values.tolist() == [10, 9]
+    assert whole.attrs["history"] == ("drop_incomplete(): algorithm 'td3', run 4 (lacks 50 of 51 training levels)")
+    assert whole.curves.randomized_anova(n_resamples=99, rng=0).n_runs.values.tolist() == [10, 9]
 
 
 def test_two_metrics_of_one_table_keep_to_their_tasks(tdmpc2):
@@ -224,32 +168,18 @@ def test_two_metrics_of_one_table_keep_to_their_tasks(tdmpc2):
     assert not (has.reward & has.success).any()
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.*(p is NaN|no p below|no adjusted p|no trial|runs differ|runs end before)"
-)
-def test_a_whole_analysis_of_every_task_of_tdmpc2_goes_through_an_archive(
-    tdmpc2, tmp_path
-):
-    with pytest.warns(
-        UserWarning, match="left out, because runs have too few common levels"
-    ):
-        curves = tdmpc2.curves.to_dataarray(
-            "reward", **TDMPC2, duplicates="last", on="intersection"
-        )
+@pytest.mark.filterwarnings("ignore:.*(p is NaN|no p below|no adjusted p|no trial|runs differ|runs end before)")
+def test_a_whole_analysis_of_every_task_of_tdmpc2_goes_through_an_archive(tdmpc2, tmp_path):
+    with pytest.warns(UserWarning, match="left out, because runs have too few common levels"):
+        curves = tdmpc2.curves.to_dataarray("reward", **TDMPC2, duplicates="last", on="intersection")
     curves = curves.dropna("task", how="all")
     tree = curves.curves.analyze(n_resamples=49, rng=0)
     assert tree["anova"].pvalue.sel(error_term=["pooled", "split_plot"]).notnull().all()
     final = tree["distribution"]
     for task in ("cheetah-run", "dog-run"):
         level = final.training.sel(task=task).item()
-        own = tdmpc2[(tdmpc2.task == task) & (tdmpc2.step == level)].drop_duplicates(
-            ["algorithm", "seed"], keep="last"
-        )
+        own = tdmpc2[(tdmpc2.task == task) & (tdmpc2.step == level)].drop_duplicates(["algorithm", "seed"], keep="last")
         means = own.groupby("algorithm").reward.mean()
-        np.testing.assert_allclose(
-            final.score_mean.sel(task=task, algorithm=means.index), means
-        )
+        np.testing.assert_allclose(final.score_mean.sel(task=task, algorithm=means.index), means)
         assert level == curves.sel(task=task).dropna("training", how="all").training[-1]
-    xr.testing.assert_identical(
-        xcurves.archive.read(xcurves.archive.write(tree, tmp_path / "all")), tree
-    )
+    xr.testing.assert_identical(xcurves.archive.read(xcurves.archive.write(tree, tmp_path / "all")), tree)

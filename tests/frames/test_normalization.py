@@ -14,9 +14,7 @@ from strategies import make_scores
 @pytest.fixture
 def scores():
     values = np.random.default_rng(0).normal(size=(3, 2, 4))
-    return make_scores(
-        values, task=["x", "y", "z"], algorithm=["a", "b"], run=np.arange(4)
-    )
+    return make_scores(values, task=["x", "y", "z"], algorithm=["a", "b"], run=np.arange(4))
 
 
 @pytest.fixture
@@ -32,9 +30,7 @@ def high():
 def test_each_task_has_its_own_references(scores, high):
     found = scores.curves.normalize(low=-1, high=high)
     for task, top in (("x", 2), ("y", 8), ("z", 4)):
-        np.testing.assert_allclose(
-            found.sel(task=task), (scores.sel(task=task) + 1) / (top + 1)
-        )
+        np.testing.assert_allclose(found.sel(task=task), (scores.sel(task=task) + 1) / (top + 1))
     assert found.dims == scores.dims
     assert found.name == "score"
     assert found.attrs == {
@@ -45,25 +41,17 @@ def test_each_task_has_its_own_references(scores, high):
     assert set(found.coords) == set(scores.coords)
 
 
-def test_references_may_have_several_dims_come_from_a_series_or_be_reversed(
-    scores, high
-):
+def test_references_may_have_several_dims_come_from_a_series_or_be_reversed(scores, high):
     series = pd.Series([1.0, 2, 3], pd.Index(["x", "y", "z"], name="task")).to_xarray()
-    np.testing.assert_allclose(
-        xcurves.normalize(scores, low=series, high=0)[0], 1 - scores[0]
-    )
+    np.testing.assert_allclose(xcurves.normalize(scores, low=series, high=0)[0], 1 - scores[0])
     both = high * xr.DataArray([1, 2], {"algorithm": ["a", "b"]}, ("algorithm",))
-    np.testing.assert_allclose(
-        xcurves.normalize(scores, low=0, high=both)[2, 1], scores[2, 1] / 8
-    )
+    np.testing.assert_allclose(xcurves.normalize(scores, low=0, high=both)[2, 1], scores[2, 1] / 8)
 
 
 def test_it_stays_lazy(scores, high):
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = xcurves.normalize(scores.chunk(task=1), low=0, high=high)
-    xr.testing.assert_identical(
-        lazy.compute(), xcurves.normalize(scores, low=0, high=high)
-    )
+    xr.testing.assert_identical(lazy.compute(), xcurves.normalize(scores, low=0, high=high))
 
 
 @pytest.mark.parametrize(
@@ -91,9 +79,7 @@ def test_it_stays_lazy(scores, high):
         (
             {
                 "low": 0,
-                "high": xr.DataArray(
-                    [1.0, np.inf, 2], {"task": ["x", "y", "z"]}, ("task",)
-                ),
+                "high": xr.DataArray([1.0, np.inf, 2], {"task": ["x", "y", "z"]}, ("task",)),
             },
             "task 'y': high is not finite. Give a finite reference, or leave the task out",
         ),

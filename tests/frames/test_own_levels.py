@@ -21,10 +21,7 @@ def timed_rows(n_runs: int = 12, *, seed: int = 0) -> pd.DataFrame:
         for algorithm in "pq":
             for run in range(n_runs):
                 times = np.sort(rng.random(rng.integers(5, 15))) * budget
-                rows += [
-                    (task, algorithm, run, time, np.log1p(time) + rng.normal())
-                    for time in times
-                ]
+                rows += [(task, algorithm, run, time, np.log1p(time) + rng.normal()) for time in times]
     return pd.DataFrame(rows, columns=NAMES)
 
 
@@ -38,15 +35,9 @@ def curves(rows: pd.DataFrame) -> xr.DataArray:
     return xcurves.to_dataarray(rows, "score", extra="task", levels="run")
 
 
-def test_each_run_has_its_rows_and_nothing_after_them(
-    rows: pd.DataFrame, curves: xr.DataArray
-) -> None:
+def test_each_run_has_its_rows_and_nothing_after_them(rows: pd.DataFrame, curves: xr.DataArray) -> None:
     longest = rows.groupby(["task", "algorithm", "run"]).size().max()
-    assert (
-        curves.dims
-        == curves.training.dims
-        == ("task", "algorithm", "run", "evaluation")
-    )
+    assert curves.dims == curves.training.dims == ("task", "algorithm", "run", "evaluation")
     assert curves.sizes["evaluation"] == longest
     for (task, algorithm, run), own in rows.groupby(["task", "algorithm", "run"]):
         here = curves.sel(task=task, algorithm=algorithm, run=run)
@@ -79,16 +70,10 @@ def test_the_union_is_refused_beyond_ten_cells_for_each_score(
         {"on": "union", "method": "previous"},
     ],
 )
-def test_aligned_as_the_union_of_levels_is(
-    rows: pd.DataFrame, curves: xr.DataArray, options: dict
-) -> None:
+def test_aligned_as_the_union_of_levels_is(rows: pd.DataFrame, curves: xr.DataArray, options: dict) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        wanted = (
-            xcurves.to_dataarray(rows, "score", extra="task", on="union")
-            .drop_attrs()
-            .curves.align(**options)
-        )
+        wanted = xcurves.to_dataarray(rows, "score", extra="task", on="union").drop_attrs().curves.align(**options)
         got = curves.drop_attrs().curves.align(**options)
     xr.testing.assert_identical(got, wanted)
     lazy = curves.drop_attrs().chunk(task=1).curves.align(**options)
@@ -99,19 +84,13 @@ def test_aligned_as_the_union_of_levels_is(
 def test_frames_go_there_and_back(rows: pd.DataFrame, curves: xr.DataArray) -> None:
     frame = curves.curves.to_frame()
     assert frame[NAMES].equals(rows)
-    xr.testing.assert_identical(
-        xcurves.to_dataarray(frame, "score", extra="task", levels="run"), curves
-    )
+    xr.testing.assert_identical(xcurves.to_dataarray(frame, "score", extra="task", levels="run"), curves)
 
 
-@pytest.mark.parametrize(
-    "name", ["curves.nc", pytest.param("curves.zarr", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", ["curves.nc", pytest.param("curves.zarr", marks=pytest.mark.slow)])
 def test_archives_keep_them(curves: xr.DataArray, name: str, tmp_path) -> None:
     data = curves.to_dataset(name="score")
-    assert xcurves.archive.read(xcurves.archive.write(data, tmp_path / name)).identical(
-        data
-    )
+    assert xcurves.archive.read(xcurves.archive.write(data, tmp_path / name)).identical(data)
 
 
 def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) -> None:
@@ -135,12 +114,7 @@ def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) ->
         ]
         middle = line.get_xdata()[77]
         runs = one.sel(algorithm=algorithm)
-        scores = [
-            np.interp(
-                middle, run.training.dropna("evaluation"), run.dropna("evaluation")
-            )
-            for run in runs
-        ]
+        scores = [np.interp(middle, run.training.dropna("evaluation"), run.dropna("evaluation")) for run in runs]
         assert line.get_ydata()[77] == pytest.approx(np.mean(scores), rel=1e-12)
 
 
@@ -149,9 +123,7 @@ def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) ->
     ["pairwise", "randomized_anova", "ss_profile", "drop_incomplete", "analyze"],
 )
 def test_other_methods_name_the_cure(curves: xr.DataArray, method: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"runs have their own levels.*\.curves\.align\(20\)"
-    ):
+    with pytest.raises(ValueError, match=r"runs have their own levels.*\.curves\.align\(20\)"):
         getattr(curves.curves, method)()
 
 
@@ -229,9 +201,7 @@ def test_points_of_several_suites_share_their_runs() -> None:
     )
     assert losses.dims == ("algorithm", "run")
     assert losses.tokens.dims == ("run",)
-    np.testing.assert_array_equal(
-        losses, [[4.0, 4.1, 3.5, np.nan], [3.9, np.nan, np.nan, 3.0]]
-    )
+    np.testing.assert_array_equal(losses, [[4.0, 4.1, 3.5, np.nan], [3.9, np.nan, np.nan, 3.0]])
 
 
 def test_coordinates_of_runs_that_have_a_name() -> None:
@@ -248,26 +218,16 @@ def test_coordinates_of_runs_that_have_a_name() -> None:
         "run",
     )
     frame.loc[3, "look"] = 7
-    with pytest.raises(
-        ValueError, match="coords column 'look' has several values in one run"
-    ):
+    with pytest.raises(ValueError, match="coords column 'look' has several values in one run"):
         xcurves.to_dataarray(frame, "score", coords="look")
     frame["look"] = np.nan
-    with pytest.raises(
-        ValueError, match="coords column 'look' has 16 rows without a label"
-    ):
+    with pytest.raises(ValueError, match="coords column 'look' has 16 rows without a label"):
         xcurves.to_dataarray(frame, "score", coords="look")
 
 
 def test_tasks_with_grids_of_their_own_are_no_reason_to_refuse() -> None:
     frame = pd.DataFrame(
-        [
-            (f"t{t}", a, r, t + s, 1.0)
-            for t in range(30)
-            for a in "ab"
-            for r in (0, 1)
-            for s in (0.1, 0.2)
-        ],
+        [(f"t{t}", a, r, t + s, 1.0) for t in range(30) for a in "ab" for r in (0, 1) for s in (0.1, 0.2)],
         columns=NAMES,
     )
     assert xcurves.to_dataarray(frame, "score", extra="task").sizes["training"] == 60

@@ -8,9 +8,7 @@ from places import SHARED
 from xcurves.__main__ import main
 
 PLACE = SHARED / "data" / "readings"
-pytestmark = pytest.mark.skipif(
-    not PLACE.is_dir(), reason="the public inputs are not here"
-)
+pytestmark = pytest.mark.skipif(not PLACE.is_dir(), reason="the public inputs are not here")
 
 ANSWERS = {
     "a/logs --value accuracy_top-1": "by 5.8 (2.9 to 8.9; p = .029)",

@@ -92,9 +92,7 @@ def arguments(options) -> dict:
 
 def check(curves: xr.DataArray, right: corpus.Read) -> None:
     """Compare curves with what is right."""
-    column_of = {
-        name: curves[name].attrs.get("long_name", name) for name in curves.coords
-    }
+    column_of = {name: curves[name].attrs.get("long_name", name) for name in curves.coords}
     if right.score is not None:
         assert str(curves.name) == right.score
     for dim in ("algorithm", "run", "training"):
@@ -161,9 +159,7 @@ def test_an_input_is_read_as_it_should_be(typed):
             asked(case.right, words)
         else:
             for call in (by_shell, by_python):
-                with pytest.raises(
-                    (ValueError, KeyError, TypeError), match=re.escape(case.right.words)
-                ):
+                with pytest.raises((ValueError, KeyError, TypeError), match=re.escape(case.right.words)):
                     call(words)
 
 

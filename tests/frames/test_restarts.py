@@ -203,7 +203,5 @@ def test_every_run_of_many_is_as_by_itself():
         alone = together.sel(run=run).dropna("training")
         xr.testing.assert_equal(
             alone.reset_coords(drop=True),
-            xr.DataArray(
-                list(expected.values()), {"training": list(map(float, expected))}
-            ),
+            xr.DataArray(list(expected.values()), {"training": list(map(float, expected))}),
         )

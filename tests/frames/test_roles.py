@@ -12,9 +12,7 @@ def table(**columns):
     """Return two rows of each combination of labels; a column that is a float varies."""
     rng = np.random.default_rng(0)
     labels = {name: value for name, value in columns.items() if value is not float}
-    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(
-        index=False
-    )
+    frame = pd.MultiIndex.from_product(labels.values(), names=labels).to_frame(index=False)
     for name, value in columns.items():
         if value is float:
             frame[name] = rng.normal(size=len(frame))
@@ -95,9 +93,7 @@ def test_columns_are_found_by_their_names(case):
 
 
 def test_what_is_given_is_not_guessed():
-    frame = table(
-        algo=["a", "b"], seed=[1, 2], step=[0, 1], size=["s", "l"], loss=float
-    )
+    frame = table(algo=["a", "b"], seed=[1, 2], step=[0, 1], size=["s", "l"], loss=float)
     given = {"algorithm": "size", "tasks": ["algo"], "training": "step"}
     read = read_frame(frame, given)
     assert (read.algorithm, read.tasks, read.run) == ("size", ("algo",), "seed")
@@ -106,22 +102,16 @@ def test_what_is_given_is_not_guessed():
 
 
 def test_two_names_that_both_vary_are_not_chosen_between():
-    frame = table(
-        model=["m", "n"], optimizer=["a", "b"], seed=[1, 2], step=[1, 2], loss=float
-    )
+    frame = table(model=["m", "n"], optimizer=["a", "b"], seed=[1, 2], step=[1, 2], loss=float)
     assert read_frame(frame).missing == {"algorithm": ["model", "optimizer"]}
     both = read_frame(frame, {"algorithm": ["optimizer", "model"]})
     assert both.algorithm == "optimizer, model"
-    assert set(both.frame[both.algorithm]) == {
-        f"optimizer={o}, model={m}" for o in "ab" for m in "mn"
-    }
+    assert set(both.frame[both.algorithm]) == {f"optimizer={o}, model={m}" for o in "ab" for m in "mn"}
 
 
 def test_two_names_of_the_same_runs_are_one():
     frame = table(algo=["a", "b"], seed=[1, 2], step=[1, 2], loss=float)
-    assert (
-        read_frame(frame.assign(run_id="r" + frame["seed"].astype(str))).run == "seed"
-    )
+    assert read_frame(frame.assign(run_id="r" + frame["seed"].astype(str))).run == "seed"
 
 
 def test_numbers_are_joined_as_people_write_them():
@@ -175,14 +165,10 @@ def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks
         *(("dataset",), "score"),
     )
     assert read.said.endswith("columns are the algorithms: logreg, svm")
-    assert sorted(read.frame.query("algorithm == 'svm'")["score"]) == sorted(
-        wide["svm"]
-    )
+    assert sorted(read.frame.query("algorithm == 'svm'")["score"]) == sorted(wide["svm"])
 
 
-@pytest.mark.parametrize(
-    "columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]]
-)
+@pytest.mark.parametrize("columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]])
 def test_columns_called_like_scores_are_no_algorithms(columns):
     read = read_frame(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
     assert "algorithm" in read.missing

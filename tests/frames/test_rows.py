@@ -23,9 +23,7 @@ def networks(rows_of=("cnn", "mlp", "resnet")) -> pd.DataFrame:
         for seed in range(2)
         for step in range(5)
     ]
-    return pd.DataFrame(
-        rows, columns=["game", "agent", "network", "seed", "step", "return"]
-    )
+    return pd.DataFrame(rows, columns=["game", "agent", "network", "seed", "step", "return"])
 
 
 NAMES = {"algorithm": "agent", "run": "seed", "training": "step"}
@@ -52,42 +50,32 @@ def test_rows_that_repeat_because_of_a_column_name_it_and_its_labels():
 def test_the_cure_by_counting_keeps_networks_apart():
     frame = networks().drop(columns="seed")
     with pytest.raises(KeyError, match=r"Rows repeat without it") as caught:
-        frame.curves.to_dataarray(
-            "return", algorithm="agent", training="step", extra="game"
-        )
+        frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
     exec(
         re.search(r"frame\['run'\] = .*cumcount\(\)", str(caught.value))[0],
         {"frame": frame},
     )
     assert frame["run"].max() == 1
     with pytest.raises(ValueError, match=r"^column 'network' .* is not used"):
-        frame.curves.to_dataarray(
-            "return", algorithm="agent", training="step", extra="game"
-        )
+        frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
 
 
 @pytest.mark.parametrize("labels", [(16, 32, 64), (0.1, 0.3, 1.0)])
 def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
     frame = networks().assign(
-        network=lambda each: each.network.map(
-            dict(zip(("cnn", "mlp", "resnet"), labels, strict=True))
-        )
+        network=lambda each: each.network.map(dict(zip(("cnn", "mlp", "resnet"), labels, strict=True)))
     )
     shown = re.escape(f"column 'network' ({', '.join(map(str, labels))}) is not used")
     with pytest.raises(ValueError, match=f"^{shown}"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
     with pytest.raises(KeyError, match=r"Rows repeat without it") as caught:
-        frame.drop(columns="seed").curves.to_dataarray(
-            "return", algorithm="agent", training="step", extra="game"
-        )
+        frame.drop(columns="seed").curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
     assert "groupby(['game', 'agent', 'step', 'network'])" in str(caught.value)
 
 
 def test_a_metric_is_no_reason_for_repeated_rows():
     frame = networks(("cnn",)).drop(columns="network")
-    frame = pd.concat([frame, frame]).assign(
-        won=[0, 0, 1] * 26 + [1, 1], loss=np.random.default_rng(1).random(80)
-    )
+    frame = pd.concat([frame, frame]).assign(won=[0, 0, 1] * 26 + [1, 1], loss=np.random.default_rng(1).random(80))
     with pytest.raises(
         ValueError,
         match=r"^training column 'step' falls in 8 runs, .*, their first level\.",
@@ -96,18 +84,11 @@ def test_a_metric_is_no_reason_for_repeated_rows():
 
 
 def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
-    frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(
-        columns="network"
-    )
+    frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(columns="network")
     frame = frame.drop_duplicates(["game", "agent", "seed", "step", "task"])
     with pytest.raises(ValueError, match=r"^column 'task' .* is not used"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
-    assert (
-        frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes[
-            "task"
-        ]
-        == 60
-    )
+    assert frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes["task"] == 60
 
 
 def test_runs_that_mix_labels_of_an_unused_column_are_said():
@@ -121,9 +102,7 @@ def test_runs_that_mix_labels_of_an_unused_column_are_said():
 
 
 def test_columns_that_are_other_in_each_row_or_one_in_each_run_are_no_reason_to_warn():
-    frame = networks(("cnn",)).assign(
-        date=[f"day {i % 50}" for i in range(40)], host="h", ok=True, epoch=range(40)
-    )
+    frame = networks(("cnn",)).assign(date=[f"day {i % 50}" for i in range(40)], host="h", ok=True, epoch=range(40))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame.curves.to_dataarray("return", **NAMES, extra="game")
@@ -135,9 +114,7 @@ def test_numbers_that_begin_anew_with_training_are_said(number):
     # so that no row repeats
     frame = frame.assign(step=2 * frame.step + (frame.width == "mlp"))
     frame["width"] = frame["width"].map({"cnn": 64, "mlp": 128}).astype(number)
-    with pytest.raises(
-        ValueError, match=r"^column 'width' \(64.*is not used, and .* falls in 8 runs"
-    ):
+    with pytest.raises(ValueError, match=r"^column 'width' \(64.*is not used, and .* falls in 8 runs"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
     with pytest.warns(
         UserWarning,
@@ -177,18 +154,10 @@ def test_measures_and_counters_of_real_logs_are_no_reason_to_warn_but_mixed_runs
         pytest.skip("the shared data are not here")
     frame = pd.read_csv(path)
     level, value = frame[columns["training"]], frame[score]
-    frame = frame.assign(
-        epoch=level // (level.max() / 20), flag=(value > value.median()).astype(int)
-    )
-    frame = frame.assign(
-        tens=(10 * value.rank(pct=True)).round(), early=level < level.median()
-    )
+    frame = frame.assign(epoch=level // (level.max() / 20), flag=(value > value.median()).astype(int))
+    frame = frame.assign(tens=(10 * value.rank(pct=True)).round(), early=level < level.median())
     names = {"run": "seed" if "seed" in frame else "run"} | columns
-    whole = (
-        frame.assign(run=frame["study"] * 5 + frame["trial"])
-        if "study" in frame
-        else frame
-    )
+    whole = frame.assign(run=frame["study"] * 5 + frame["trial"]) if "study" in frame else frame
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="column .* is not used")
         whole.curves.to_dataarray(score, **names)
@@ -243,9 +212,7 @@ def test_scores_that_are_the_same_by_chance_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for each in (curves, constant, absent):
-            each.to_dataframe("score").reset_index().curves.to_dataarray(
-                "score", extra="task"
-            )
+            each.to_dataframe("score").reset_index().curves.to_dataarray("score", extra="task")
 
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
@@ -268,24 +235,13 @@ def test_the_only_extra_dim_is_that_of_tasks_and_several_are_joined():
         "q, c",
     ]
     assert joined.game.values.tolist() == ["p"] * 3 + ["q"] * 3
-    by_hand = curves.rename(network="task").stack(
-        pair_of=["game", "task"], create_index=False
-    )
-    by_hand = (
-        by_hand.drop_vars(["game", "task"])
-        .rename(pair_of="task")
-        .assign_coords(task=joined.task.values)
-    )
+    by_hand = curves.rename(network="task").stack(pair_of=["game", "task"], create_index=False)
+    by_hand = by_hand.drop_vars(["game", "task"]).rename(pair_of="task").assign_coords(task=joined.task.values)
     same = by_hand.curves.across_tasks(n_resamples=99, rng=0)
     for name in ("difference", "pvalue", "difference_ci"):
         np.testing.assert_array_equal(joined[name], same[name])
-    families = curves.curves.across_tasks(
-        task=["game", "network"], task_groups="game", n_resamples=99, rng=0
-    )
-    assert (
-        families.pvalue.sel(task_effect="random").isnull().all()
-        or (families.pvalue <= 1).all()
-    )
+    families = curves.curves.across_tasks(task=["game", "network"], task_groups="game", n_resamples=99, rng=0)
+    assert families.pvalue.sel(task_effect="random").isnull().all() or (families.pvalue <= 1).all()
     one = curves.isel(game=0, drop=True)
     by_name = one.curves.across_tasks(task="network", n_resamples=99, rng=0)
     xr.testing.assert_identical(

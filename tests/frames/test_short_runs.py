@@ -132,9 +132,7 @@ def test_another_budget_is_no_failure():
     assert "which is another budget" in said
     # To leave them out would leave one algorithm.
     assert re.findall(r"runs_short='(\w+)'", said) == ["cut", "failed"]
-    three = xr.concat(
-        [curves, crashed().assign_coords(algorithm=["b0", "b1"])], "algorithm"
-    )
+    three = xr.concat([curves, crashed().assign_coords(algorithm=["b0", "b1"])], "algorithm")
     with pytest.warns(UserWarning, match="another budget") as e:
         three.curves.align("intersection")
     # Runs that crashed at unlike levels have no budget of their own.
@@ -146,12 +144,8 @@ def test_another_budget_is_no_failure():
 
 def test_the_worst_of_losses_is_inf():
     losses = crashed().rename("loss")
-    assert (
-        losses.curves.align("intersection", runs_short="failed") == np.inf
-    ).sum() == 34
-    given = crashed().curves.align(
-        "intersection", runs_short="failed", higher_is_better=False
-    )
+    assert (losses.curves.align("intersection", runs_short="failed") == np.inf).sum() == 34
+    given = crashed().curves.align("intersection", runs_short="failed", higher_is_better=False)
     assert (given == np.inf).sum() == 34
 
 
@@ -159,7 +153,9 @@ def test_every_summary_says_what_short_runs_count_as():
     options = {"n_resamples": 99, "rng": 0}
     failed = crashed().curves.align("intersection", runs_short="failed")
     assert failed.n_failed.to_numpy().tolist() == [2, 1]
-    counts_as = "3 of 20 runs end before 90 % of the longest of their task and count as failed from their last score on."
+    counts_as = (
+        "3 of 20 runs end before 90 % of the longest of their task and count as failed from their last score on."
+    )
     ranks = failed.isel(training=-1).curves.compare_distributions(rng=0)
     assert counts_as in ranks.curves.summary()
     filled = failed.curves.fill_failed("worst")
@@ -192,9 +188,7 @@ def test_runs_filled_before_and_marked_later_are_both_counted():
     assert marked.curves.fill_failed(0.0).n_failed.to_numpy().tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "on", ["intersection", 20, "union", [0.0, 50_000.0, 100_000.0]]
-)
+@pytest.mark.parametrize("on", ["intersection", 20, "union", [0.0, 50_000.0, 100_000.0]])
 @pytest.mark.parametrize("own", [False, True])
 def test_runs_that_failed_cut_nothing_and_keep_their_score_to_the_end(on, own):
     curves = crashed({})
@@ -226,9 +220,7 @@ def test_the_ends_without_scores_of_a_table_are_failures_before_it_is_aligned():
     assert aligned.sizes == {"algorithm": 2, "run": 10, "training": 21}
     assert aligned.n_failed.to_numpy().tolist() == [2, 2]
     with pytest.warns(UserWarning, match="2 of 20 runs end before") as caught:
-        cut = frame.curves.to_dataarray(
-            "score", missing_scores="failed", on="intersection"
-        )
+        cut = frame.curves.to_dataarray("score", missing_scores="failed", on="intersection")
     assert cut.training[-1] == 60_000
     assert np.isneginf(cut.isel(training=-1)).sum() == 2
     # The cures of a frame begin with its option.
@@ -247,18 +239,16 @@ def test_levels_that_are_named_are_not_cut():
     dropped = curves.curves.align("union", runs_short="drop")
     assert dropped.notnull().all("training").sum() == 17
     for on in ([0, 50_000], "union"):
-        with pytest.raises(
-            ValueError, match=r"takes none: .*or take on='intersection'"
-        ) as e:
+        with pytest.raises(ValueError, match=r"takes none: .*or take on='intersection'") as e:
             curves.curves.align(on, runs_short="cut")
     assert "runs_short='cut'" in str(e.value)
     assert curves.curves.align("intersection", runs_short="cut").notnull().all()
 
 
 def test_each_task_has_a_budget_of_its_own():
-    tasks = xr.concat(
-        [crashed({}), crashed({(0, 1): 35_000.0}), crashed({})], "task"
-    ).assign_coords(task=["x", "y", "z"])
+    tasks = xr.concat([crashed({}), crashed({(0, 1): 35_000.0}), crashed({})], "task").assign_coords(
+        task=["x", "y", "z"]
+    )
     with pytest.warns(UserWarning, match="task 'y': algorithm 'a0', run 1 at"):
         cut = tasks.curves.align("final")
     ends = cut.notnull().all(["algorithm", "run"])
@@ -289,9 +279,7 @@ def test_the_error_about_incomplete_runs_keeps_the_order_and_its_calls_work(call
     curves = crashed()
     with pytest.raises(ValueError, match="lacks 13 of 21 training levels") as error:
         call(curves)
-    codes = re.findall(
-        r"\.curves\.align\([^()]*\)(?:\.curves\.\w+\([^()]*\))?", str(error.value)
-    )
+    codes = re.findall(r"\.curves\.align\([^()]*\)(?:\.curves\.\w+\([^()]*\))?", str(error.value))
     assert [re.search(r"runs_short='(\w+)'", code)[1] for code in codes] == [
         "failed",
         "cut",

@@ -11,9 +11,7 @@ from xcurves.core.doubts import Doubtful
 
 def runs(state: str, score: float = np.nan, value: str = "acc") -> pd.DataFrame:
     """Return three runs of each of two models, the first of which ended in a state."""
-    frame = pd.DataFrame(
-        {"model": np.repeat(["a", "b"], 3), "seed": [0, 1, 2] * 2, "state": "finished"}
-    )
+    frame = pd.DataFrame({"model": np.repeat(["a", "b"], 3), "seed": [0, 1, 2] * 2, "state": "finished"})
     frame[value] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     frame.loc[0, ["state", value]] = [state, score]
     return frame

@@ -14,9 +14,7 @@ from xcurves.results import kind_of
 def curves():
     rng = np.random.default_rng(0)
     tasks = make_curves(rng.normal(size=(2, 3, 4, 5)), task=["b", "a"]).rename("return")
-    tasks = absent(
-        tasks.assign_coords(algorithm=["td3", "sac", "ppo"]), [4, 3, 4]
-    ).assign_attrs(units="points")
+    tasks = absent(tasks.assign_coords(algorithm=["td3", "sac", "ppo"]), [4, 3, 4]).assign_attrs(units="points")
     tasks.training.attrs = {"units": "steps", "long_name": "env steps"}
     tasks.run.attrs = {"long_name": "seed"}
     tasks.algorithm.attrs, tasks.task.attrs = (
@@ -84,16 +82,12 @@ def test_an_anova_is_a_row_for_each_task_effect_and_error_term(curves):
         assert row.df_training == here.df.sel(source="training")
         assert row.n_runs_sac == here.n_runs.sel(algorithm="sac") == 3
     assert not [name for name in frame if "null_distribution" in name]
-    assert frame.attrs["history"].endswith(
-        "randomized_anova(n_resamples=None, paired=False, level_test=None)"
-    )
+    assert frame.attrs["history"].endswith("randomized_anova(n_resamples=None, paired=False, level_test=None)")
     assert frame.attrs["units"]["ss_error"] == "(points)^2"
 
 
 def test_pairs_are_rows_for_both_effects(curves):
-    result = xcurves.pairwise(
-        curves.sel(task="a", drop=True), n_resamples=99, confidence_level=0.5, rng=0
-    )
+    result = xcurves.pairwise(curves.sel(task="a", drop=True), n_resamples=99, confidence_level=0.5, rng=0)
     frame = result.curves.to_frame().set_index(["effect", "pair"])
     assert len(frame) == 2 * 3
     for effect, pair in frame.index:
@@ -133,12 +127,7 @@ def test_a_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(name, ro
 
 
 def test_labels_that_stand_beside_are_columns_and_mixed_ones_keep_their_order(curves):
-    frame = (
-        curves.sel(task="a")
-        .assign_coords(rate=("algorithm", [0.1, 0.2, 0.3]))
-        .rename(None)
-        .curves.to_frame()
-    )
+    frame = curves.sel(task="a").assign_coords(rate=("algorithm", [0.1, 0.2, 0.3])).rename(None).curves.to_frame()
     assert set(frame.task) == {"a"}
     assert "score" in frame
     assert frame.groupby("algorithm", observed=True).rate.first().to_dict() == {
@@ -146,7 +135,5 @@ def test_labels_that_stand_beside_are_columns_and_mixed_ones_keep_their_order(cu
         "sac": 0.2,
         "ppo": 0.3,
     }
-    mixed = make_curves(np.zeros((2, 3, 2))).assign_coords(
-        run=np.array([1, "a", 0.5], dtype=object)
-    )
+    mixed = make_curves(np.zeros((2, 3, 2))).assign_coords(run=np.array([1, "a", 0.5], dtype=object))
     assert mixed.curves.to_frame()["run"].cat.categories.tolist() == [1, "a", 0.5]

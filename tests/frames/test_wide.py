@@ -10,13 +10,9 @@ RNG = np.random.default_rng(0)
 
 
 def test_a_column_for_each_algorithm():
-    frame = pd.DataFrame(
-        {"fold": range(5), "logreg": RNG.random(5), "svm": RNG.random(5)}
-    )
+    frame = pd.DataFrame({"fold": range(5), "logreg": RNG.random(5), "svm": RNG.random(5)})
     for columns in ("{algorithm}", {"algorithm": ["logreg", "svm"]}):
-        scores = xcurves.to_dataarray(
-            frame, "accuracy", run="fold", training=None, columns=columns
-        )
+        scores = xcurves.to_dataarray(frame, "accuracy", run="fold", training=None, columns=columns)
         assert scores.dims == ("algorithm", "run")
         np.testing.assert_array_equal(scores.sel(algorithm="svm"), frame["svm"])
 
@@ -31,9 +27,7 @@ def test_a_column_for_each_fold_as_a_search_of_scikit_learn_has():
     )
     frame["mean_test_score"] = [0.2, 0.3]
     names = {"algorithm": "param_C", "training": None}
-    scores = xcurves.to_dataarray(
-        frame, "score", **names, columns="split{run}_test_score"
-    )
+    scores = xcurves.to_dataarray(frame, "score", **names, columns="split{run}_test_score")
     assert scores.run.values.tolist() == [0, 1]
     assert scores.sel(algorithm=10).values.tolist() == [0.2, 0.4]
 
@@ -47,9 +41,7 @@ def test_a_column_for_each_algorithm_and_run_along_training():
             "td3_seed0": [5.0, 6.0],
         }
     )
-    curves = xcurves.to_dataarray(
-        frame, "return", training="step", columns="{algorithm}_seed{run}"
-    )
+    curves = xcurves.to_dataarray(frame, "return", training="step", columns="{algorithm}_seed{run}")
     assert curves.sel(algorithm="sac", run=1).values.tolist() == [3, 4]
     assert np.isnan(curves.sel(algorithm="td3", run=1)).all()
 
@@ -114,55 +106,35 @@ def test_several_columns_of_the_algorithm_are_joined():
             "loss": [1.0, 2.0],
         }
     )
-    losses = xcurves.to_dataarray(
-        frame, "loss", algorithm=["opt", "lr"], run="seed", training="step"
-    )
+    losses = xcurves.to_dataarray(frame, "loss", algorithm=["opt", "lr"], run="seed", training="step")
     assert losses.algorithm.values.tolist() == [
         "opt=adam, lr=0.001",
         "opt=muon, lr=0.0003",
     ]
     with pytest.raises(KeyError, match="algorithm='ada' is no column of the frame"):
-        xcurves.to_dataarray(
-            frame, "loss", algorithm=["ada", "lr"], run="seed", training="step"
-        )
+        xcurves.to_dataarray(frame, "loss", algorithm=["ada", "lr"], run="seed", training="step")
 
 
 def test_several_scores_of_a_wide_table():
-    names = [
-        f"{algorithm}_{score}"
-        for algorithm in ("svm", "random_forest")
-        for score in ("acc", "acc_top5")
-    ]
+    names = [f"{algorithm}_{score}" for algorithm in ("svm", "random_forest") for score in ("acc", "acc_top5")]
     frame = pd.DataFrame({"fold": range(3), **{name: RNG.random(3) for name in names}})
     options = {"run": "fold", "training": None}
-    scores = xcurves.to_dataset(
-        frame, ["acc", "acc_top5"], **options, columns="{algorithm}_{value}"
-    )
+    scores = xcurves.to_dataset(frame, ["acc", "acc_top5"], **options, columns="{algorithm}_{value}")
     for algorithm in ("svm", "random_forest"):
         for score in ("acc", "acc_top5"):
-            np.testing.assert_array_equal(
-                scores[score].sel(algorithm=algorithm), frame[f"{algorithm}_{score}"]
-            )
+            np.testing.assert_array_equal(scores[score].sel(algorithm=algorithm), frame[f"{algorithm}_{score}"])
     each = {"acc": "{algorithm}_acc", "acc_top5": {"algorithm": ["svm_acc_top5"]}}
     named = xcurves.to_dataset(frame, ["acc", "acc_top5"], **options, columns=each)
     np.testing.assert_array_equal(named["acc"].sel(algorithm="svm"), frame["svm_acc"])
-    np.testing.assert_array_equal(
-        named["acc_top5"].sel(algorithm="svm_acc_top5"), frame["svm_acc_top5"]
-    )
-    one = xcurves.to_dataset(
-        frame[["fold", "svm_acc"]], ["acc"], **options, columns="{algorithm}_acc"
-    )
+    np.testing.assert_array_equal(named["acc_top5"].sel(algorithm="svm_acc_top5"), frame["svm_acc_top5"])
+    one = xcurves.to_dataset(frame[["fold", "svm_acc"]], ["acc"], **options, columns="{algorithm}_acc")
     assert one["acc"].algorithm.item() == "svm"
 
 
 def test_a_score_that_fails_is_no_score_that_is_absent():
-    frame = pd.DataFrame(
-        {"fold": [0, 1], "a_f1": [0.5, None], "b_f1": [0.5, 0.6], "b_auc": [0.5, 0.6]}
-    )
+    frame = pd.DataFrame({"fold": [0, 1], "a_f1": [0.5, None], "b_f1": [0.5, 0.6], "b_auc": [0.5, 0.6]})
     options = {"run": "fold", "training": None, "missing_scores": "failed"}
-    scores = xcurves.to_dataset(
-        frame, ["f1", "auc"], **options, columns="{algorithm}_{value}"
-    )
+    scores = xcurves.to_dataset(frame, ["f1", "auc"], **options, columns="{algorithm}_{value}")
     assert scores["f1"].sel(algorithm="a").values.tolist() == [0.5, -np.inf]
     assert np.isnan(scores["auc"].sel(algorithm="a")).all()
     assert scores.color_index.values.tolist() == [0, 1]

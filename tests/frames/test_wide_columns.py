@@ -75,23 +75,14 @@ WORDS = st.text("gkvxz", min_size=1, max_size=6)
 
 @given(
     algorithms=st.lists(WORDS, min_size=2, max_size=4, unique=True),
-    scores=st.lists(
-        st.sampled_from(["accuracy", "f1", "loss"]), min_size=2, max_size=3, unique=True
-    ),
+    scores=st.lists(st.sampled_from(["accuracy", "f1", "loss"]), min_size=2, max_size=3, unique=True),
     runs=st.sampled_from([(), (0, 1), (3, 10, 7)]),
-    pattern=st.sampled_from(
-        ["{algorithm}_{value}", "{value}/{algorithm}", "{algorithm}.{value}"]
-    ),
+    pattern=st.sampled_from(["{algorithm}_{value}", "{value}/{algorithm}", "{algorithm}.{value}"]),
 )
-def test_a_grid_of_names_is_taken_apart_as_it_was_made(
-    algorithms, scores, runs, pattern
-):
+def test_a_grid_of_names_is_taken_apart_as_it_was_made(algorithms, scores, runs, pattern):
     whole = pattern + "_seed{run}" if runs else pattern
     grid = product(algorithms, scores, runs or [0])
-    names = [
-        whole.format(algorithm=algorithm, value=score, run=run)
-        for algorithm, score, run in grid
-    ]
+    names = [whole.format(algorithm=algorithm, value=score, run=run) for algorithm, score, run in grid]
     assert fitting_pattern(names, names_score) == (whole, tuple(scores))
 
 
@@ -99,9 +90,7 @@ def table(names, **others):
     """Return a table whose columns rise by .1 from the first to the last."""
     n = len(next(iter(others.values())))
     noise = np.random.default_rng(0).normal(0, 0.01, (n, len(names)))
-    return pd.DataFrame(others).assign(
-        **dict(zip(names, (noise + 0.1 * np.arange(1, 1 + len(names))).T, strict=True))
-    )
+    return pd.DataFrame(others).assign(**dict(zip(names, (noise + 0.1 * np.arange(1, 1 + len(names))).T, strict=True)))
 
 
 DATASETS = [f"d{number}" for number in range(10)]
@@ -124,9 +113,7 @@ ASKED = {
     ),
     "runs of a metric": (
         pd.concat(
-            table([f"loss_seed{run}" for run in range(4)], step=range(3)).assign(
-                optimizer=name
-            )
+            table([f"loss_seed{run}" for run in range(4)], step=range(3)).assign(optimizer=name)
             for name in ("sgd", "adam")
         ),
         "adam",
@@ -135,20 +122,14 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_where_columns_bear_the_name_of_a_metric_it_asks_and_the_cure_works(
-    name, tmp_path, monkeypatch, capsys
-):
+def test_where_columns_bear_the_name_of_a_metric_it_asks_and_the_cure_works(name, tmp_path, monkeypatch, capsys):
     frame, said = ASKED[name]
     monkeypatch.chdir(tmp_path)
     frame.to_csv("wide.csv", index=False)
     assert main(["wide.csv"]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1
-    command = shlex.split(
-        err.rstrip("\n")
-        .replace(", type: ", " Type, if this is right: ")
-        .partition("right: ")[2]
-    )
+    command = shlex.split(err.rstrip("\n").replace(", type: ", " Type, if this is right: ").partition("right: ")[2])
     assert command[:4] == ["python", "-m", "xcurves", "wide.csv"]
     assert main([*command[3:], "--n-resamples", "99"]) == 0
     assert said in capsys.readouterr().out
@@ -165,9 +146,7 @@ def test_columns_of_algorithms_and_runs_are_guessed_and_said():
         *("algorithm", "run", "step", "score"),
         {},
     )
-    chosen = read.frame.query("algorithm == 'adam' and run == 2").sort_values("step")[
-        "score"
-    ]
+    chosen = read.frame.query("algorithm == 'adam' and run == 2").sort_values("step")["score"]
     np.testing.assert_array_equal(chosen, frame["adam_seed2"])
     of_runs = read_frame(table(["fold0", "fold1"], method=["a", "b"], step=[1, 1]))
     assert (of_runs.algorithm, of_runs.run, of_runs.missing) == ("method", "run", {})
@@ -193,11 +172,5 @@ def test_several_scores_of_a_wide_table_in_one_command(tmp_path, monkeypatch, ca
     assert "tree over svm" in out.partition("== acc ==")[2]
     assert main(given_) == 0
     assert "score = acc (not loss)" in capsys.readouterr().out
-    assert (
-        main([*given_[:1], "--columns", "{algorithm}", "--value", "a", "--value", "b"])
-        == 2
-    )
-    assert (
-        "Say it with a part {value}, such as '{algorithm}_{value}'"
-        in capsys.readouterr().err
-    )
+    assert main([*given_[:1], "--columns", "{algorithm}", "--value", "a", "--value", "b"]) == 2
+    assert "Say it with a part {value}, such as '{algorithm}_{value}'" in capsys.readouterr().err

@@ -16,9 +16,7 @@ def test_holm_and_bonferroni_are_those_of_statsmodels(method):
         np.random.default_rng(0).random(8) / 9,
     ):
         expected = multipletests(pvalues, method=method)[1]
-        np.testing.assert_allclose(
-            getattr(adjustments, method)(np.array(pvalues)), expected
-        )
+        np.testing.assert_allclose(getattr(adjustments, method)(np.array(pvalues)), expected)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
@@ -29,12 +27,6 @@ def test_benjamini_hochberg_is_that_of_statsmodels(pvalues):
 
 def test_missing_p_values_do_not_count():
     p = np.array([[0.01, np.nan, 0.02], [np.nan, np.nan, np.nan]])
-    np.testing.assert_allclose(
-        adjustments.holm(p), [[0.02, np.nan, 0.02], [np.nan] * 3]
-    )
-    np.testing.assert_allclose(
-        adjustments.bonferroni(p), [[0.02, np.nan, 0.04], [np.nan] * 3]
-    )
-    np.testing.assert_allclose(
-        adjustments.benjamini_hochberg(p), [[0.02, np.nan, 0.02], [np.nan] * 3]
-    )
+    np.testing.assert_allclose(adjustments.holm(p), [[0.02, np.nan, 0.02], [np.nan] * 3])
+    np.testing.assert_allclose(adjustments.bonferroni(p), [[0.02, np.nan, 0.04], [np.nan] * 3])
+    np.testing.assert_allclose(adjustments.benjamini_hochberg(p), [[0.02, np.nan, 0.02], [np.nan] * 3])

@@ -23,9 +23,7 @@ def bounded(n):
 def simulate(n, n_curves, seed=0):
     rng = np.random.default_rng(seed)
     alpha, gamma = rng.uniform([0, -0.8], [30, -0.1], (n_curves, 2)).T[..., np.newaxis]
-    return (alpha + 20 * (n / n[-1]) ** gamma) * np.exp(
-        0.03 * rng.normal(size=(n_curves, len(n)))
-    )
+    return (alpha + 20 * (n / n[-1]) ** gamma) * np.exp(0.03 * rng.normal(size=(n_curves, len(n))))
 
 
 def sizes_of(means, present=True):
@@ -49,9 +47,7 @@ def test_cuts_of_curves_with_other_sizes_are_each_its_own():
     n = GRIDS["two"]
     present = np.random.default_rng(1).random((200, len(n))) < 0.7
     for places, has in zip(refits.cuts(n, present), present, strict=True):
-        assert [n[place] for place in places if place >= 0] == (
-            oracle.cuts(n[has]) if has.sum() > 1 else []
-        )
+        assert [n[place] for place in places if place >= 0] == (oracle.cuts(n[has]) if has.sum() > 1 else [])
 
 
 @pytest.mark.parametrize("grid", GRIDS)
@@ -60,9 +56,7 @@ def test_backtest_errors_are_those_of_refits_one_by_one(grid):
     means = simulate(n, 4)
     present = np.ones(means.shape, dtype=bool)
     present[np.arange(3), [1, 2, -1]] = False
-    found = refits.backtest(
-        bounded(n), np.full(4, n[-1]), sizes_of(means, present), 3.0
-    )
+    found = refits.backtest(bounded(n), np.full(4, n[-1]), sizes_of(means, present), 3.0)
     for i in range(4):
         here = n[present[i]], means[i, present[i]]
         rules = {
@@ -84,9 +78,7 @@ def test_all_sizes_are_used_where_no_octaves_are_said():
     n = GRIDS["two"]
     means = simulate(n, 3)
     found = refits.backtest(bounded(n), np.full(3, n[-1]), sizes_of(means), None)
-    np.testing.assert_allclose(
-        found.law, [oracle.backtest(n, each, oracle.refit) for each in means], rtol=1e-6
-    )
+    np.testing.assert_allclose(found.law, [oracle.backtest(n, each, oracle.refit) for each in means], rtol=1e-6)
 
 
 def test_folds_are_refitted_with_their_own_variance():
@@ -98,16 +90,12 @@ def test_folds_are_refitted_with_their_own_variance():
         simulate(n, 5),
         np.where(folds > 1, rng.uniform(0.1, 2, folds.shape), np.nan),
     )
-    found = refits.backtest(
-        Model(n), np.full(5, n[-1]), Sizes(folds, means, spread), None
-    ).law
+    found = refits.backtest(Model(n), np.full(5, n[-1]), Sizes(folds, means, spread), None).law
     for i in range(5):
         terms = []
         for cut in oracle.cuts(n):
             k = int((n <= cut).sum())
-            part = Sizes(
-                folds[i : i + 1, :k], means[i : i + 1, :k], spread[i : i + 1, :k]
-            )
+            part = Sizes(folds[i : i + 1, :k], means[i : i + 1, :k], spread[i : i + 1, :k])
             theta = Model(n[:k]).fit(n[-1:], part).theta
             logs = np.log(means[i, k:] / powerlaw.curve(theta, n[k:], n[-1:])[0])
             terms.append(np.mean(logs**2 / np.maximum(np.log2(n[k:] / cut), 0.5)))
@@ -124,23 +112,15 @@ def test_a_law_is_fitted_to_the_last_octaves_and_five_sizes_at_least(octaves):
     rng = np.random.default_rng(2)
     for n in GRIDS.values():
         present = rng.random((50, len(n))) < 0.8
-        for used, has in zip(
-            refits.used_sizes(n, present, octaves), present, strict=True
-        ):
-            expected = (
-                list(n[has])
-                if octaves is None or not has.any()
-                else oracle.last_octaves(n[has], octaves)
-            )
+        for used, has in zip(refits.used_sizes(n, present, octaves), present, strict=True):
+            expected = list(n[has]) if octaves is None or not has.any() else oracle.last_octaves(n[has], octaves)
             assert n[used].tolist() == expected
 
 
 def test_an_exact_power_law_predicts_its_own_octaves():
     n = GRIDS["two"]
     means = 5 + 20 * (n / n[-1]) ** np.array([[-0.3], [-0.7]])
-    assert (
-        refits.backtest(bounded(n), np.full(2, n[-1]), sizes_of(means), None).law < 1e-6
-    ).all()
+    assert (refits.backtest(bounded(n), np.full(2, n[-1]), sizes_of(means), None).law < 1e-6).all()
 
 
 def test_a_curve_that_levels_off_suddenly_does_not():
@@ -155,9 +135,7 @@ def test_widened_intervals_hold_the_error_of_a_power_law_at_four_times_the_data(
 ):
     n = 100 * 2.0 ** (np.arange(9) / 2)
     rng, n_curves = np.random.default_rng(5), 400
-    expected = (
-        true_alpha + (10 - true_alpha) * (np.append(n, 4 * n[-1]) / n[-1]) ** -0.4
-    )
+    expected = true_alpha + (10 - true_alpha) * (np.append(n, 4 * n[-1]) / n[-1]) ** -0.4
     means = expected[:-1] * np.exp(0.02 * rng.normal(size=(n_curves, len(n))))
     at, sizes = np.full(n_curves, n[-1]), sizes_of(means)
     used = sizes.where(refits.used_sizes(n, sizes.folds > 0, 3.0))
@@ -169,15 +147,10 @@ def test_widened_intervals_hold_the_error_of_a_power_law_at_four_times_the_data(
         at,
         bounded(n).degrees(used.folds, known=False, at_bound=fit.at_bound),
         powerlaw.last_fall(n, means, sizes.folds > 0),
-        *(
-            refits.backtest_spread(each, tested.n_cuts)
-            for each in (tested.combined, tested.law)
-        ),
+        *(refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law)),
         np.full(len(at), n[0]),
     )
-    found = powerlaw.predict_errors(
-        curves, 4 * n[-1:], 0.05, method="combined", nonnegative=True, cap=np.inf
-    )
+    found = powerlaw.predict_errors(curves, 4 * n[-1:], 0.05, method="combined", nonnegative=True, cap=np.inf)
     low, high = found["prediction_ci"][:, 0].T
     held = ((low <= expected[-1]) & (expected[-1] <= high)).sum()
     assert held >= stats.binom.ppf(0.001, n_curves, 0.93)

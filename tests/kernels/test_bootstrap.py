@@ -36,17 +36,12 @@ def test_pointwise_limits_are_those_of_all_resamples(strata, alpha):
         np.array([len(each) for each in strata]),
         np.sort(np.concatenate(strata)).astype(float),
     )
-    drawn = itertools.product(
-        *(itertools.product(stratum, repeat=len(stratum)) for stratum in strata)
-    )
+    drawn = itertools.product(*(itertools.product(stratum, repeat=len(stratum)) for stratum in strata))
     every = np.sort([np.concatenate(each) for each in drawn], axis=1)
 
     def percentiles(values):
         values = np.sort(values)
-        return [
-            values[int(np.ceil(len(values) * tail - 1e-9)) - 1]
-            for tail in (alpha / 2, 1 - alpha / 2)
-        ]
+        return [values[int(np.ceil(len(values) * tail - 1e-9)) - 1] for tail in (alpha / 2, 1 - alpha / 2)]
 
     def counts_at(rank):
         return np.stack(
@@ -56,29 +51,19 @@ def test_pointwise_limits_are_those_of_all_resamples(strata, alpha):
 
     ranks = np.arange(1, len(pool) + 1)[np.newaxis]
     shares = np.stack(bootstrap.cdf_limits(counts_at(ranks[0]), sizes, alpha), axis=-1)
-    limits = np.stack(
-        bootstrap.quantile_limits(ranks, sizes, counts_at, alpha), axis=-1
-    )[0]
+    limits = np.stack(bootstrap.quantile_limits(ranks, sizes, counts_at, alpha), axis=-1)[0]
     for rank, share, limit in zip(ranks[0], shares, limits, strict=True):
-        np.testing.assert_allclose(
-            share, percentiles((every <= pool[rank - 1]).mean(axis=1))
-        )
+        np.testing.assert_allclose(share, percentiles((every <= pool[rank - 1]).mean(axis=1)))
         assert pool[limit - 1].tolist() == percentiles(every[:, rank - 1])
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
 def test_sum_of_binomials_is_their_convolution(sizes, seed):
-    counts = np.random.default_rng(seed).integers(
-        0, np.array(sizes) + 1, (3, len(sizes))
-    )
-    for row, mass in zip(
-        counts, bootstrap.sum_of_binomials(counts, np.array(sizes)), strict=True
-    ):
+    counts = np.random.default_rng(seed).integers(0, np.array(sizes) + 1, (3, len(sizes)))
+    for row, mass in zip(counts, bootstrap.sum_of_binomials(counts, np.array(sizes)), strict=True):
         expected = np.ones(1)
         for k, n in zip(row, sizes, strict=True):
-            expected = np.convolve(
-                expected, stats.binom.pmf(np.arange(n + 1), n, k / n)
-            )
+            expected = np.convolve(expected, stats.binom.pmf(np.arange(n + 1), n, k / n))
         np.testing.assert_allclose(mass, expected, atol=1e-14)
 
 
@@ -92,32 +77,21 @@ def test_intervals_are_those_of_a_textbook_bootstrap(sizes):
     unit = None if len(sizes) == 1 else np.arange(len(flat))
     design = bootstrap.BootstrapDesign(sizes, unit, 40_000, 1)
     found = bootstrap.resample(flat[order], order, design, WANTED.resampled)[0]
-    expected = oracles.resample(
-        strata, rng, 4_000, lambda sample: statistic(WANTED, sample)
-    )
+    expected = oracles.resample(strata, rng, 4_000, lambda sample: statistic(WANTED, sample))
     for ours, theirs in zip(found.T, expected.T, strict=True):
         for tail in (0.025, 0.5, 0.975):
             place = np.quantile(theirs, tail)
             slack = 1e-9 * (1 + abs(place))
             error = 4 * np.sqrt(tail * (1 - tail) * (1 / len(theirs) + 1 / len(ours)))
-            assert (
-                np.mean(ours < place - slack) - error
-                <= tail
-                <= np.mean(ours <= place + slack) + error
-            )
+            assert np.mean(ours < place - slack) - error <= tail <= np.mean(ours <= place + slack) + error
 
 
 def test_all_resamples_of_three_trials_are_equally_likely():
     """Every statistic has the distribution over all 27 resamples."""
     sample = np.array([[0.0, 1.0, 5.0]])
     design = bootstrap.BootstrapDesign((3,), None, 27_000, 0)
-    drawn = bootstrap.resample(
-        sample, np.arange(3)[np.newaxis], design, WANTED.resampled
-    )[0]
-    every = [
-        statistic(WANTED, np.array(each))
-        for each in itertools.product(*[sample[0]] * 3)
-    ]
+    drawn = bootstrap.resample(sample, np.arange(3)[np.newaxis], design, WANTED.resampled)[0]
+    every = [statistic(WANTED, np.array(each)) for each in itertools.product(*[sample[0]] * 3)]
     np.testing.assert_allclose(
         drawn.mean(axis=0),
         np.mean(every, axis=0),
@@ -142,9 +116,7 @@ def sd(sample, axis):
 
 
 def pooled_mean(first, second, axis):
-    return (first.sum(axis=axis) + second.sum(axis=axis)) / (
-        first.shape[axis] + second.shape[axis]
-    )
+    return (first.sum(axis=axis) + second.sum(axis=axis)) / (first.shape[axis] + second.shape[axis])
 
 
 def skewed(seed, size):
@@ -174,13 +146,9 @@ def test_bca_is_scipys(case):
     order = np.argsort(flat)[np.newaxis]
     unit = None if len(strata) == 1 else np.arange(len(flat))
     weighted = function is mean_of_means
-    design = bootstrap.BootstrapDesign(
-        tuple(map(len, strata)), unit, 40_000, 0, weighted=weighted
-    )
+    design = bootstrap.BootstrapDesign(tuple(map(len, strata)), unit, 40_000, 0, weighted=weighted)
     wanted = replace(WANTED, weighted=weighted)
-    found = bootstrap.bootstrap_intervals(
-        flat[order], order, design, wanted.resampled, WANTED.length, 0.05, bca=True
-    )
+    found = bootstrap.bootstrap_intervals(flat[order], order, design, wanted.resampled, WANTED.length, 0.05, bca=True)
     theirs = stats.bootstrap(
         strata,
         function,
@@ -210,9 +178,7 @@ def test_resamples_of_unlike_strata_are_those_of_a_loop(units, conditional):
     flat = np.array([z for unit in every for z in unit], float)
     of_trial = np.repeat(np.arange(len(every)), list(map(len, every)))
     order = np.argsort(flat, kind="stable")[np.newaxis]
-    design = bootstrap.BootstrapDesign(
-        tuple(map(len, units)), of_trial, 20, 1, weighted=True
-    )
+    design = bootstrap.BootstrapDesign(tuple(map(len, units)), of_trial, 20, 1, weighted=True)
     wanted = replace(
         WANTED,
         conditional=conditional,
@@ -226,9 +192,7 @@ def test_resamples_of_unlike_strata_are_those_of_a_loop(units, conditional):
         flat[order],
         order,
         design,
-        lambda x, cumulative: bootstrap.resampled_points(
-            x, cumulative, np.array([3.0]), probabilities
-        ),
+        lambda x, cumulative: bootstrap.resampled_points(x, cumulative, np.array([3.0]), probabilities),
     )[0]
     edges = np.cumsum([len(stratum) for stratum in units])[:-1]
     for row, counts in enumerate(design.block(0, 20)):
@@ -236,17 +200,11 @@ def test_resamples_of_unlike_strata_are_those_of_a_loop(units, conditional):
             [z for count, unit in zip(some, stratum, strict=True) for z in count * unit]
             for some, stratum in zip(np.split(counts, edges), strata, strict=True)
         ]
-        expected = oracles.statistics_of_strata(
-            drawn, [0.5, 0.9], [3.0], 9.0, conditional=conditional
-        )
+        expected = oracles.statistics_of_strata(drawn, [0.5, 0.9], [3.0], 9.0, conditional=conditional)
         np.testing.assert_allclose(found[row], expected, atol=1e-9)
         sample = oracles.repeated(drawn)
-        of_sample = [
-            oracles.inverse_cdf(sample, oracles.decimal(p)) for p in probabilities
-        ]
-        np.testing.assert_allclose(
-            points[row], [np.mean([z <= 3 for z in sample]), *of_sample]
-        )
+        of_sample = [oracles.inverse_cdf(sample, oracles.decimal(p)) for p in probabilities]
+        np.testing.assert_allclose(points[row], [np.mean([z <= 3 for z in sample]), *of_sample])
 
 
 def test_a_constant_sample_has_intervals_of_no_length():
@@ -276,13 +234,9 @@ def test_points_of_resampled_units_are_those_of_a_loop():
     x, p, z = flat[order][np.newaxis], np.array([0.1, 0.5, 0.75, 1.0]), [1.0, 3.0]
     design = bootstrap.BootstrapDesign((4,), unit, 50, 0)
     counts = design.block(0, 50)
-    found = bootstrap.resampled_points(
-        x, design.cumulative(counts, order[np.newaxis]), np.array(z), p
-    )[0]
+    found = bootstrap.resampled_points(x, design.cumulative(counts, order[np.newaxis]), np.array(z), p)[0]
     for times, row in zip(counts, found, strict=True):
-        sample = [
-            value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])
-        ]
+        sample = [value for value, u in zip(flat, unit, strict=True) for _ in range(times[u])]
         shares = [np.mean([value <= limit for value in sample]) for limit in z]
         np.testing.assert_allclose(
             row,
@@ -298,6 +252,4 @@ def test_percentiles_are_those_of_numpy(n_resamples):
     drawn = np.random.default_rng(0).normal(size=(3, n_resamples, 4))
     tails = np.array([0.03, 0.9])
     expected = np.moveaxis(np.quantile(drawn, tails, axis=1), 0, -1)
-    np.testing.assert_allclose(
-        bootstrap.bootstrap_percentiles(drawn, tails), expected, rtol=1e-13
-    )
+    np.testing.assert_allclose(bootstrap.bootstrap_percentiles(drawn, tails), expected, rtol=1e-13)

@@ -19,13 +19,9 @@ def curves_of(theta, sd, degrees=np.inf):
     """Curves of which e_N, β_N and γ are known with these standard errors, independently."""
     covariance = np.zeros((1, 4, 4))
     covariance[0, range(3), range(3)] = np.square(sd)
-    at, degrees, rho, largest = (
-        np.full(1, float(each)) for each in (400.0, degrees, 0.1, 1600.0)
-    )
+    at, degrees, rho, largest = (np.full(1, float(each)) for each in (400.0, degrees, 0.1, 1600.0))
     fall = powerlaw.LastFall(largest, rho, -rho)
-    return powerlaw.Curves(
-        np.array([theta], dtype=float), covariance, at, degrees, fall, rho, rho, at
-    )
+    return powerlaw.Curves(np.array([theta], dtype=float), covariance, at, degrees, fall, rho, rho, at)
 
 
 def shown(one, other, log):
@@ -34,15 +30,10 @@ def shown(one, other, log):
     for sign, each in ((1, one), (-1, other)):
         theta, covariance = each.theta[0], each.covariance[0]
         steps = 1e-6 * np.eye(4)[:3]
-        slopes = [
-            (literal(theta + step, log) - literal(theta - step, log)) / 2e-6
-            for step in steps
-        ]
+        slopes = [(literal(theta + step, log) - literal(theta - step, log)) / 2e-6 for step in steps]
         variances.append(sum(covariance[i, i] * slopes[i] ** 2 for i in range(3)))
         value = value + sign * literal(theta, log)
-    degrees = sum(variances) ** 2 / sum(
-        v**2 / each.degrees[0] for v, each in zip(variances, (one, other), strict=True)
-    )
+    degrees = sum(variances) ** 2 / sum(v**2 / each.degrees[0] for v, each in zip(variances, (one, other), strict=True))
     return value, stats.t.ppf(0.975, degrees) * np.sqrt(sum(variances))
 
 
@@ -51,9 +42,7 @@ def test_differences_are_those_of_plain_formulas():
     other = curves_of([20, 7, -0.3, 0], [0.1, 0.6, 0.05], 5)
     n = np.array([[30.0, 400, 1500]])
     found, half = compare.curve_difference(one, other, n, ALPHA)
-    np.testing.assert_allclose(
-        [found[0], half[0]], shown(one, other, np.log(n[0])), rtol=1e-6
-    )
+    np.testing.assert_allclose([found[0], half[0]], shown(one, other, np.log(n[0])), rtol=1e-6)
 
 
 def scan(one, other):
@@ -65,9 +54,7 @@ def scan(one, other):
     stretches = [(part[0], part[-1]) for part in parts if sign[part[0]] == 0]
     found = []
     for first, last in stretches:
-        flanked = (
-            first > 0 and last < len(grid) - 1 and sign[first - 1] * sign[last + 1] < 0
-        )
+        flanked = first > 0 and last < len(grid) - 1 and sign[first - 1] * sign[last + 1] < 0
         gap = lambda log: literal(one.theta[0], log) - literal(other.theta[0], log)  # noqa: E731
         crossing = np.exp(brentq(gap, grid[first], grid[last])) if flanked else np.nan
         found.append((np.exp(grid[first]), np.exp(grid[last]), crossing))
@@ -105,9 +92,7 @@ def test_curves_that_cross_between_two_points_of_the_grid_are_seen():
         curves_of([22, 6, -0.5, 0], [1e-9] * 3),
     ]
     begin, end, crossing = compare.equal_sizes(*pair, LOW, HIGH, ALPHA)
-    np.testing.assert_allclose(
-        [begin[0, 0], end[0, 0], crossing[0, 0]], 400 / 1.5**2, rtol=1e-6
-    )
+    np.testing.assert_allclose([begin[0, 0], end[0, 0], crossing[0, 0]], 400 / 1.5**2, rtol=1e-6)
     assert np.isnan([begin[0, 1], end[0, 1], crossing[0, 1]]).all()
 
 
@@ -122,9 +107,7 @@ def test_equal_curves_differ_nowhere_and_unknown_ones_are_nan():
 
 def taken(curves, some):
     fall = powerlaw.LastFall(*(each[some] for each in curves.fall))
-    return powerlaw.Curves(
-        *(each[some] for each in curves._replace(fall=curves.at))
-    )._replace(fall=fall)
+    return powerlaw.Curves(*(each[some] for each in curves._replace(fall=curves.at)))._replace(fall=fall)
 
 
 @pytest.mark.slow
@@ -141,9 +124,7 @@ def test_many_pairs_are_compared_as_each_alone():
     one = curves_of(theta[0], [0.3, 0.4, 0.02], 20)
     against = taken(one, np.zeros(1100, dtype=int))
     many = against._replace(theta=theta)
-    found = compare.equal_sizes(
-        many, against, np.repeat(LOW, 1100), np.repeat(HIGH, 1100), ALPHA
-    )
+    found = compare.equal_sizes(many, against, np.repeat(LOW, 1100), np.repeat(HIGH, 1100), ALPHA)
     for i in (0, 511, 512, 1099):
         alone = compare.equal_sizes(taken(many, slice(i, i + 1)), one, LOW, HIGH, ALPHA)
         np.testing.assert_array_equal(np.array(found)[:, i], np.array(alone)[:, 0])
@@ -153,9 +134,7 @@ def test_the_multiplier_is_that_of_the_formula():
     reference, error = np.array([[28.0, 18.0, -0.41, 0.0]]), np.array([18.0])
     _, _, gamma, alpha, eta, _ = powerlaw.parameters(reference, AT)[0]
     expected = ((18.0 - alpha) / eta) ** (1 / gamma) / 400
-    np.testing.assert_allclose(
-        np.exp(compare.log_multiplier(reference, error)), expected, rtol=1e-12
-    )
+    np.testing.assert_allclose(np.exp(compare.log_multiplier(reference, error)), expected, rtol=1e-12)
     assert np.isnan(compare.log_multiplier(reference, np.array([alpha - 1e-9])))
     assert np.isnan(compare.log_multiplier(reference, np.array([alpha - 5])))
 
@@ -163,16 +142,9 @@ def test_the_multiplier_is_that_of_the_formula():
 def test_a_curve_restated_at_another_size_is_the_same_curve():
     one = curves_of([28, 18, -0.41, 0], [0.2, 0.5, 0.03], 12)
     moved, n = compare.restated(one, np.array([100.0])), np.array([[30.0, 100, 700]])
+    np.testing.assert_allclose(powerlaw.values(moved.theta, n, moved.at), powerlaw.values(one.theta, n, one.at))
     np.testing.assert_allclose(
-        powerlaw.values(moved.theta, n, moved.at), powerlaw.values(one.theta, n, one.at)
-    )
-    np.testing.assert_allclose(
-        *(
-            powerlaw.variance(
-                powerlaw.gradient(each.theta, n, each.at), each.covariance
-            )
-            for each in (one, moved)
-        )
+        *(powerlaw.variance(powerlaw.gradient(each.theta, n, each.at), each.covariance) for each in (one, moved))
     )
     back = compare.restated(moved, one.at)
     np.testing.assert_allclose(back.covariance, one.covariance, atol=1e-12)
@@ -185,15 +157,10 @@ def test_welch_is_scipys():
     )
     variances = np.stack([a.var(axis=1, ddof=1) / 9, b.var(axis=1, ddof=1) / 5])
     found = compare.welch(variances, np.array([[8.0, 8.0], [4.0, 4.0]]))
-    expected = [
-        stats.ttest_ind(x, y, equal_var=False).df for x, y in zip(a, b, strict=True)
-    ]
+    expected = [stats.ttest_ind(x, y, equal_var=False).df for x, y in zip(a, b, strict=True)]
     np.testing.assert_allclose(found, expected)
     assert compare.welch(variances, np.full((2, 2), np.inf)).tolist() == [
         np.inf,
         np.inf,
     ]
-    assert (
-        pytest.approx(4)
-        == compare.welch(np.array([[0.0], [2.0]]), np.array([[8.0], [4.0]])).item()
-    )
+    assert pytest.approx(4) == compare.welch(np.array([[0.0], [2.0]]), np.array([[8.0], [4.0]])).item()

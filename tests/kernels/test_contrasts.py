@@ -18,12 +18,8 @@ def evaluate(
     entropy=0,
 ):
     sizes = tuple(map(len, groups))
-    plan = plans.plan_runs(
-        sizes, n_resamples, paired=paired, labelled=True, entropy=entropy
-    )
-    design = contrasts.ContrastDesign(
-        np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), paired
-    )
+    plan = plans.plan_runs(sizes, n_resamples, paired=paired, labelled=True, entropy=entropy)
+    design = contrasts.ContrastDesign(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), paired)
     found = contrasts.contrast_tests(design, plan, alternative, alpha)
     return {name: values[0] for name, values in found.items()}, plan
 
@@ -40,10 +36,7 @@ def pvalues(null, observed):
 
 def draw(sizes, seed):
     rng = np.random.default_rng(seed)
-    return [
-        rng.normal(loc=rng.normal(), scale=1 + i, size=size)
-        for i, size in enumerate(sizes)
-    ]
+    return [rng.normal(loc=rng.normal(), scale=1 + i, size=size) for i, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(
@@ -71,27 +64,19 @@ def test_p_is_that_of_all_relabellings(sizes, weights, paired, alternative):
         assert plan.n_assignments == len(null)
         assert found["statistic"] == pytest.approx(t)
         assert found["pvalue"] == pytest.approx(pvalues(null, t)[alternative])
-        assert found["estimate"] == pytest.approx(
-            sum(a * np.mean(g) for a, g in zip(weights, groups, strict=True))
-        )
+        assert found["estimate"] == pytest.approx(sum(a * np.mean(g) for a, g in zip(weights, groups, strict=True)))
 
 
 def test_statistics_of_two_groups_are_scipys():
     groups = draw((9, 6), 2)
-    assert evaluate(groups, (1, -1), 9)[0]["statistic"] == pytest.approx(
-        stats.ttest_ind(*groups, equal_var=False)[0]
-    )
+    assert evaluate(groups, (1, -1), 9)[0]["statistic"] == pytest.approx(stats.ttest_ind(*groups, equal_var=False)[0])
     groups = draw((6, 6), 2)
-    assert evaluate(groups, (1, -1), 9, paired=True)[0]["statistic"] == pytest.approx(
-        stats.ttest_rel(*groups)[0]
-    )
+    assert evaluate(groups, (1, -1), 9, paired=True)[0]["statistic"] == pytest.approx(stats.ttest_rel(*groups)[0])
 
 
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize("weights", [(1, -1), (3, -3)])
-def test_the_interval_of_random_relabellings_has_just_the_shifts_that_are_not_rejected(
-    paired, weights
-):
+def test_the_interval_of_random_relabellings_has_just_the_shifts_that_are_not_rejected(paired, weights):
     """That of all relabellings is tested by a scan of shifts, in test_inversion.py."""
     groups = draw((7, 7), 3)
     found, _ = evaluate(groups, weights, 400, paired=paired)
@@ -134,20 +119,14 @@ def test_an_offset_and_a_scale_leave_p_and_move_the_rest():
     plain, _ = evaluate(groups, (1, -1))
     moved, _ = evaluate([1e-12 * (group + 1e6) for group in groups], (1, -1))
     assert moved["pvalue"] == plain["pvalue"]
-    np.testing.assert_allclose(
-        moved["estimate_ci"], 1e-12 * plain["estimate_ci"], rtol=1e-6
-    )
+    np.testing.assert_allclose(moved["estimate_ci"], 1e-12 * plain["estimate_ci"], rtol=1e-6)
 
 
 def one_sided_pvalues(groups, weights, shifts):
     """Return the share of relabellings with a T as large as that of the groups with positive weight less each shift."""
     sizes = [len(group) for group in groups]
-    moved = np.concatenate(groups) - np.multiply.outer(
-        shifts, np.repeat(np.array(weights) > 0, sizes)
-    )
-    least = oracles.studentized(
-        moved, np.arange(sum(sizes))[np.newaxis], sizes, weights
-    )
+    moved = np.concatenate(groups) - np.multiply.outer(shifts, np.repeat(np.array(weights) > 0, sizes))
+    least = oracles.studentized(moved, np.arange(sum(sizes))[np.newaxis], sizes, weights)
     t = oracles.studentized(moved, oracles.labelled_orders(sizes), sizes, weights)
     return np.mean(t >= least - 1e-10 * (1 + abs(least)), axis=-1)
 
@@ -166,12 +145,8 @@ def test_the_margin_takes_the_largest_p_of_all_smaller_shifts(sizes, weights, se
     rng = np.random.default_rng(seed)
     groups = [rng.normal(0, 1 + 2 * place, size) for place, size in enumerate(sizes)]
     plan = plans.plan_runs(sizes, None, labelled=True)
-    design = contrasts.ContrastDesign(
-        np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), False
-    )
-    estimate = sum(
-        weight * group.mean() for weight, group in zip(weights, groups, strict=True)
-    )
+    design = contrasts.ContrastDesign(np.concatenate(groups)[np.newaxis], sizes, np.array(weights, float), False)
+    estimate = sum(weight * group.mean() for weight, group in zip(weights, groups, strict=True))
     shifts = np.concatenate([[0.0], np.geomspace(1e-3, 300, 160)])
     below = one_sided_pvalues(groups, weights, estimate - shifts)
     # of this shift and all that are smaller
@@ -184,9 +159,7 @@ def test_the_margin_takes_the_largest_p_of_all_smaller_shifts(sizes, weights, se
         (p,), (limit,) = contrasts.margin_tests(design, plan, margin, 0.2).values()
         if p > at_most[place] + 1e-12:  # between two shifts of the grid
             ends = place + np.argsort(below[place:-1] + below[place + 1 :])[-6:]
-            finer = np.concatenate(
-                [np.linspace(shifts[end], shifts[end + 1], 50) for end in ends]
-            )
+            finer = np.concatenate([np.linspace(shifts[end], shifts[end + 1], 50) for end in ends])
             at_most[place] = one_sided_pvalues(groups, weights, estimate - finer).max()
         assert p == pytest.approx(at_most[place])
         assert (p <= 0.2 + 1e-12) == (limit > -margin)

@@ -25,12 +25,8 @@ def rows(samples, width=14):
 def test_counts_are_those_of_a_loop(samples):
     x, n = rows(samples)
     z = np.array([[-4, -1, -0.5, 0, 3, 9.0]])
-    assert ecdf.count_up_to(x, z).tolist() == [
-        [sum(v <= p for v in s) for p in z[0]] for s in samples
-    ]
-    assert ecdf.count_up_to(x, z, "below").tolist() == [
-        [sum(v < p for v in s) for p in z[0]] for s in samples
-    ]
+    assert ecdf.count_up_to(x, z).tolist() == [[sum(v <= p for v in s) for p in z[0]] for s in samples]
+    assert ecdf.count_up_to(x, z, "below").tolist() == [[sum(v < p for v in s) for p in z[0]] for s in samples]
     assert ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0].tolist() == n.tolist()
 
 
@@ -40,12 +36,7 @@ def test_quantile_and_cdf_are_galois_inverses(sample, numerator, denominator, z)
     x, n = rows([sample])
     p = Fraction(min(numerator, denominator), denominator)
     quantile = ecdf.value_at(x, ecdf.quantile_ranks(np.array([float(p)]), n), n).item()
-    assert (quantile <= z) == (
-        p
-        <= Fraction(
-            int(ecdf.count_up_to(x, np.array([[float(z)]])).item()), len(sample)
-        )
-    )
+    assert (quantile <= z) == (p <= Fraction(int(ecdf.count_up_to(x, np.array([[float(z)]])).item()), len(sample)))
     assert quantile == oracles.inverse_cdf(sample, p)
 
 
@@ -59,29 +50,20 @@ def test_probabilities_that_are_computed_are_what_was_meant(n):
         np.cumsum(np.full(n, 1 / n)),
         1 - (1 - k / n),
     ):
-        assert (
-            ecdf.quantile_ranks(rounded, np.array([n])).ravel().tolist() == k.tolist()
-        )
+        assert ecdf.quantile_ranks(rounded, np.array([n])).ravel().tolist() == k.tolist()
 
 
 @given(st.lists(SAMPLES, min_size=1, max_size=3), st.integers(0, 2**32 - 1))
 def test_sums_up_to_ranks_are_those_of_a_loop(samples, seed):
     x, n = rows(samples, width=max(map(len, samples)))
     rng = np.random.default_rng(seed)
-    ranks = np.stack(
-        [rng.permutation([0, size, size // 2, *rng.uniform(0, size, 3)]) for size in n]
-    )
+    ranks = np.stack([rng.permutation([0, size, size // 2, *rng.uniform(0, size, 3)]) for size in n])
     expected = [
-        [
-            sum(row[: int(rank)]) + (rank % 1) * (row[int(rank)] if rank % 1 else 0)
-            for rank in own
-        ]
+        [sum(row[: int(rank)]) + (rank % 1) * (row[int(rank)] if rank % 1 else 0) for rank in own]
         for row, own in zip(x, ranks, strict=True)
     ]
     sums = ecdf.CentredSums(x, n)
-    np.testing.assert_allclose(
-        sums.up_to(ranks) + sums.centre * ranks, expected, atol=1e-12
-    )
+    np.testing.assert_allclose(sums.up_to(ranks) + sums.centre * ranks, expected, atol=1e-12)
 
 
 def test_sums_of_many_trials_are_those_of_exact_arithmetic():
@@ -95,9 +77,7 @@ def test_sums_of_many_trials_are_those_of_exact_arithmetic():
         ]
     )
     sums = ecdf.CentredSums(x, np.array([100_000, 70_000]))
-    for row, centre, own, found in zip(
-        x, sums.centre.ravel().tolist(), ranks, sums.up_to(ranks), strict=True
-    ):
+    for row, centre, own, found in zip(x, sums.centre.ravel().tolist(), ranks, sums.up_to(ranks), strict=True):
         expected = []
         for rank in own.tolist():  # fsum is exact, and so are products by 0.25 and 0.5
             whole, part = int(rank), rank % 1
@@ -111,9 +91,7 @@ def test_deviations_are_numpys(n):
     x = np.sort(np.random.default_rng(0).normal(1e6, 1, size=(2, n)))
     x = np.concatenate([x, np.full((2, 3), np.nan)], axis=1)
     found = ecdf.CentredSums(x, np.array([n, n])).deviations()
-    np.testing.assert_allclose(
-        found, [np.std(row[:n], ddof=1) if n > 1 else np.nan for row in x], rtol=1e-9
-    )
+    np.testing.assert_allclose(found, [np.std(row[:n], ddof=1) if n > 1 else np.nan for row in x], rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 41])
@@ -137,10 +115,6 @@ def test_order_statistics_are_the_innermost_that_hold(n):
     lower, upper = ecdf.order_statistics(p, np.array([n]), 0.05)
     for place, probability in enumerate(p):
         below = [stats.binom.cdf(rank - 1, n, probability) for rank in range(n + 2)]
-        assert lower[0, place] == max(
-            rank for rank in range(n + 1) if below[rank] <= 0.025
-        )
+        assert lower[0, place] == max(rank for rank in range(n + 1) if below[rank] <= 0.025)
         above = [stats.binom.sf(rank - 1, n, probability) for rank in range(n + 2)]
-        assert upper[0, place] == min(
-            rank for rank in range(1, n + 2) if above[rank] <= 0.025
-        )
+        assert upper[0, place] == min(rank for rank in range(1, n + 2) if above[rank] <= 0.025)

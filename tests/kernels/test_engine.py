@@ -33,11 +33,7 @@ def parts_of(design, plan):
 def by_members(design):
     """Sums of squares from labels, by sums of features."""
     rank = min(sum(design.sizes), design.n_levels) - 1
-    factor = (
-        design.comoment
-        if moments.is_factor(design.comoment)
-        else moments.factor_of(design.comoment, rank)
-    )
+    factor = design.comoment if moments.is_factor(design.comoment) else moments.factor_of(design.comoment, rank)
     means = np.sqrt(design.n_levels) * design.means
     features = np.concatenate([means[..., np.newaxis], factor], axis=-1).swapaxes(1, 2)
 
@@ -51,16 +47,10 @@ def by_members(design):
 def by_pairs(design):
     """The same with co-moments of pairs."""
     comoment = design.comoment
-    products = (
-        comoment @ comoment.swapaxes(-1, -2)
-        if moments.is_factor(comoment)
-        else comoment
-    )
+    products = comoment @ comoment.swapaxes(-1, -2) if moments.is_factor(comoment) else comoment
 
     alone = np.sqrt(design.n_levels) * design.means[:, np.newaxis]
-    return lambda labels: group_products.squares_of_pairs(
-        alone, products, labels, design.sizes
-    )
+    return lambda labels: group_products.squares_of_pairs(alone, products, labels, design.sizes)
 
 
 UNPAIRED = [((4, 5), 3), ((3, 3, 2), 4), ((5, 5, 5), 40), ((6, 6), 100), ((4, 3), 1)]
@@ -77,9 +67,7 @@ def test_all_ways_equal_plain_loops(sizes, k, paired, way, factored):
     design, _ = design_of(groups, paired=paired, factored=factored and k < sum(sizes))
     labels = plans.plan_runs(sizes, 40, paired=paired, allow_exact=False).block(0)
     expected = sums_by_loops(groups, group_products.orders_of(labels))
-    np.testing.assert_allclose(
-        way(design)(labels)[:, 0], expected, atol=1e-12 * design.totals.sum()
-    )
+    np.testing.assert_allclose(way(design)(labels)[:, 0], expected, atol=1e-12 * design.totals.sum())
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (2, 5), (5, 2), (1, 6), (7, 7)])
@@ -100,21 +88,15 @@ def test_all_splits_are_those_of_the_plan(sizes, budget, monkeypatch):
 
 # bytes of a reassignment: doubles of 12 curves, or half of 4 bytes for each of 40 pairs of curves in one group
 @pytest.mark.parametrize("rows", [1, 7, 1000, 5000])
-@pytest.mark.parametrize(
-    ("sizes", "k", "bytes_each"), [((6, 6), 4, 8 * 12), ((4, 4, 4, 4), 50, 2 * 40)]
-)
-def test_a_budget_bounds_the_arrays_and_changes_no_sum(
-    rows, sizes, k, bytes_each, monkeypatch
-):
+@pytest.mark.parametrize(("sizes", "k", "bytes_each"), [((6, 6), 4, 8 * 12), ((4, 4, 4, 4), 50, 2 * 40)])
+def test_a_budget_bounds_the_arrays_and_changes_no_sum(rows, sizes, k, bytes_each, monkeypatch):
     design, _ = design_of(random_groups(sizes, k))
     plan = plans.plan_runs(sizes, 2500, allow_exact=False)
     whole = shuffled(design, plan)
     monkeypatch.setattr(engine, "CACHE", rows * bytes_each)
     parts = list(parts_of(design, plan))
     assert max(part.shape[-1] for part in parts) == min(rows, plan.rows, 2500)
-    np.testing.assert_allclose(
-        np.concatenate(parts, axis=-1), whole, rtol=1e-9, atol=1e-12
-    )
+    np.testing.assert_allclose(np.concatenate(parts, axis=-1), whole, rtol=1e-9, atol=1e-12)
 
 
 LARGE = [
@@ -133,12 +115,8 @@ def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
     design, _ = design_of(groups, paired=paired, factored=True)
     plan = plans.plan_runs(sizes, 3, paired=paired)
     assert sum(sizes) > plans.FEW
-    expected = sums_by_loops(
-        groups, group_products.orders_of(np.concatenate(list(plan.blocks())))
-    )
-    np.testing.assert_allclose(
-        shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.totals.sum()
-    )
+    expected = sums_by_loops(groups, group_products.orders_of(np.concatenate(list(plan.blocks()))))
+    np.testing.assert_allclose(shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.totals.sum())
 
 
 @pytest.mark.parametrize(("sizes", "paired"), every(4, LARGE))
@@ -155,12 +133,8 @@ def test_more_than_a_thousand_curves_need_no_factor(sizes, paired):
     found = shuffled(together, plan)
     for task in range(2):
         scale = 1e-12 * alone[task].totals.max()
-        np.testing.assert_allclose(
-            found[:, task], shuffled(alone[task], plan)[:, 0], atol=scale
-        )
-        np.testing.assert_allclose(
-            found[:, task], shuffled(full[task], plan)[:, 0], atol=1e2 * scale
-        )
+        np.testing.assert_allclose(found[:, task], shuffled(alone[task], plan)[:, 0], atol=scale)
+        np.testing.assert_allclose(found[:, task], shuffled(full[task], plan)[:, 0], atol=1e2 * scale)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -176,10 +150,7 @@ def test_group_sums_are_those_of_plain_loops(sizes, n_resamples, paired):
     found = np.concatenate(list(engine.group_sums(features, plan)), axis=-1)
     groups = range(1 if len(sizes) == 2 else len(sizes))
     expected = [
-        [
-            [[sum(row[labels == group]) for row in task] for group in groups]
-            for task in features
-        ]
+        [[[sum(row[labels == group]) for row in task] for group in groups] for task in features]
         for block in plan.blocks()
         for labels in block
     ]
@@ -203,16 +174,12 @@ def test_step_down_in_batches_is_that_of_plain_loops(seed, width, ties):
     for task in range(2):
         reached = [
             sum(
-                max(table[task, h, s] for h in range(12) if observed[task, h] <= x)
-                >= x - 1e-10
+                max(table[task, h, s] for h in range(12) if observed[task, h] <= x) >= x - 1e-10
                 for s in range(n_resamples)
             )
             for x in observed[task]
         ]
-        expected = [
-            max(n for n, y in zip(reached, observed[task], strict=True) if y >= x)
-            for x in observed[task]
-        ]
+        expected = [max(n for n, y in zip(reached, observed[task], strict=True) if y >= x) for x in observed[task]]
         np.testing.assert_array_equal(steps.counts[task], expected)
 
 
@@ -224,9 +191,7 @@ def test_ranks_are_those_of_a_plain_count(seed):
         rng.integers(0, 5, (3, 4)).astype(float),
     )
     found = engine.count_at_least(null, observed)
-    np.testing.assert_array_equal(
-        found, (null[:, np.newaxis] >= observed[..., np.newaxis]).sum(axis=-1)
-    )
+    np.testing.assert_array_equal(found, (null[:, np.newaxis] >= observed[..., np.newaxis]).sum(axis=-1))
 
 
 def made_test(states, most):
@@ -238,16 +203,10 @@ def made_test(states, most):
     def reaches(cells, at):
         if cells is None:
             return np.array(
-                [
-                    reaches(range(len(flat)), each)
-                    for each in at.repeat(shape[1], -1).reshape(-1, len(flat))
-                ]
+                [reaches(range(len(flat)), each) for each in at.repeat(shape[1], -1).reshape(-1, len(flat))]
             ).reshape(*at.shape, shape[1])
         return np.array(
-            [
-                any(a <= x <= b for a, b in flat[c])
-                for c, x in zip(cells, at, strict=True)
-            ],
+            [any(a <= x <= b for a, b in flat[c]) for c, x in zip(cells, at, strict=True)],
             bool,
         )
 
@@ -279,14 +238,10 @@ def test_limits_find_an_outer_piece_and_say_that_there_is_a_gap():
 
 def test_a_distance_known_to_be_kept_is_within_the_limits():
     pieces = [[[(0, 1), (8, 9)]]]
-    assert shifts.limits(made_test(pieces, 0), np.array([8.5]), scan=False)[
-        0
-    ] == pytest.approx(9)
+    assert shifts.limits(made_test(pieces, 0), np.array([8.5]), scan=False)[0] == pytest.approx(9)
 
 
 def test_a_reassignment_that_stops_and_begins_within_a_bracket_is_not_missed():
     """Of two, one rejected stretch lies inside the bracket in which both ends are alike."""
     pieces = [[[(0, 1.30), (1.32, 1.31), (0, 1.33)], [(0, 1.34)]]]
-    assert shifts.limits(made_test(pieces, 1), np.zeros(1), scan=False)[
-        0
-    ] == pytest.approx(1.33)
+    assert shifts.limits(made_test(pieces, 1), np.zeros(1), scan=False)[0] == pytest.approx(1.33)

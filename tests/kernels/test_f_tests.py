@@ -15,26 +15,14 @@ PLAIN = {"keep": False, "progress": lambda blocks: blocks}
 def evaluate(groups, n_resamples=None, alpha=0.05, paired=False, **options):
     design, _ = design_of(groups, paired)
     plan = plans.plan_runs(design.sizes, n_resamples, paired=paired)
-    return {
-        name: values[0]
-        for name, values in sums.f_tests(
-            design, plan, alpha, **(PLAIN | options)
-        ).items()
-    }, plan
+    return {name: values[0] for name, values in sums.f_tests(design, plan, alpha, **(PLAIN | options)).items()}, plan
 
 
 def as_array(counts):
-    return np.array(
-        [
-            [counts[e][t] for t in ("pooled", "split_plot")]
-            for e in ("algorithm", "interaction")
-        ]
-    )
+    return np.array([[counts[e][t] for t in ("pooled", "split_plot")] for e in ("algorithm", "interaction")])
 
 
-@pytest.mark.parametrize(
-    "sizes", [(3, 3), (4, 4), (2, 5), (2, 2, 2), (1, 3, 3), (2, 2, 3)]
-)
+@pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (2, 5), (2, 2, 2), (1, 3, 3), (2, 2, 3)])
 @pytest.mark.parametrize("k", [2, 7])
 def test_exact_counts_equal_brute_force(sizes, k):
     groups = random_groups(sizes, k, seed=5)
@@ -45,9 +33,7 @@ def test_exact_counts_equal_brute_force(sizes, k):
     np.testing.assert_allclose(found["pvalue"] * total, as_array(counts), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("m", "n_runs"), [(2, 2), (2, 3), (2, 4), (2, 6), (3, 2), (3, 3), (3, 4)]
-)
+@pytest.mark.parametrize(("m", "n_runs"), [(2, 2), (2, 3), (2, 4), (2, 6), (3, 2), (3, 3), (3, 4)])
 def test_exact_paired_counts_equal_brute_force(m, n_runs):
     groups = random_groups((n_runs,) * m, 3, seed=6)
     counts, total = oracles.exact_paired_counts(groups)
@@ -68,9 +54,7 @@ def test_ties_of_whole_scores_are_counted_as_in_rational_arithmetic(sizes, k, se
         return
     try:
         counts, total = oracles.exact_integer_counts(groups)
-    except (
-        ZeroDivisionError
-    ):  # some assignment leaves 0 / 0; that has a test of its own
+    except ZeroDivisionError:  # some assignment leaves 0 / 0; that has a test of its own
         return
     found, _ = evaluate([np.asarray(group, float) for group in groups])
     for (i, effect), (j, term) in itertools.product(
@@ -110,10 +94,7 @@ def test_rejecting_above_the_critical_value_is_rejecting_at_alpha(alpha, n_resam
         found, plan = evaluate(groups, n_resamples, alpha)
         design, _ = design_of(groups)
         f = sums.f_ratios(design, sums.effect_sums(design))[..., 0, 0]
-        significant = (
-            found["pvalue"] * plan.n_total
-            <= np.floor(alpha * plan.n_total + 1e-9) + 1e-6
-        )
+        significant = found["pvalue"] * plan.n_total <= np.floor(alpha * plan.n_total + 1e-9) + 1e-6
         above = f > found["critical_value"] * (1 + 1e-9)
         np.testing.assert_array_equal(above, significant)
 
@@ -165,13 +146,9 @@ def test_stderr_is_the_binomial_one_and_none_when_exact():
 )
 def test_rank_p_is_the_papers_example(observed, p):
     """The closest of 1,000 null values to 10.3 is 10.2, at rank 972: p = .028 (Piater & Cohen, Section 3)."""
-    values = np.concatenate(
-        [np.linspace(0.1, 9.9, 971), [10.2], np.linspace(20, 50, 28)]
-    )
+    values = np.concatenate([np.linspace(0.1, 9.9, 971), [10.2], np.linspace(20, 50, 28)])
     shuffled = np.random.default_rng(0).permutation(values)
-    assert engine.rank_pvalue(np.array([observed]), shuffled[np.newaxis])[
-        0
-    ] == pytest.approx(p)
+    assert engine.rank_pvalue(np.array([observed]), shuffled[np.newaxis])[0] == pytest.approx(p)
 
 
 @pytest.mark.parametrize("size", [1, 10, 5000])
@@ -180,9 +157,7 @@ def test_upper_tail_keeps_the_largest(size):
     tail = engine.UpperTail(size)
     for part in np.split(values, 50, axis=1):
         tail.add(part)
-    np.testing.assert_array_equal(
-        tail.smallest((2,)), np.sort(values, axis=1)[:, -size]
-    )
+    np.testing.assert_array_equal(tail.smallest((2,)), np.sort(values, axis=1)[:, -size])
 
 
 @pytest.mark.parametrize("size", [1, 100, 1250, 4000])
@@ -196,9 +171,7 @@ def test_upper_tail_of_any_order_and_of_values_that_are_alike_infinite_or_nan(si
     tail = engine.UpperTail(size)
     tail.add(rows.reshape(2, 3, -1).copy())
     # NaN is largest
-    np.testing.assert_array_equal(
-        tail.smallest((2, 3)).ravel(), np.sort(rows, axis=1)[:, -size]
-    )
+    np.testing.assert_array_equal(tail.smallest((2, 3)).ravel(), np.sort(rows, axis=1)[:, -size])
 
 
 def test_a_reassignment_without_anything_to_compare_counts_as_a_tie():

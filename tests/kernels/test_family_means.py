@@ -28,9 +28,7 @@ def test_of_families_that_weigh_alike_it_is_students():
     values = np.random.default_rng(0).normal(3, 2, (4, 9))
     x, weights = over_equal_families(values)
     found = family_means.means_over_families(x, weights, ALPHA, of_shares=False)
-    low, high = stats.t.interval(
-        1 - ALPHA, 8, values.mean(axis=1), stats.sem(values, axis=1)
-    )
+    low, high = stats.t.interval(1 - ALPHA, 8, values.mean(axis=1), stats.sem(values, axis=1))
     np.testing.assert_allclose(found, np.stack([low, high], axis=-1), rtol=1e-12)
 
 
@@ -54,9 +52,7 @@ def test_shares_have_wilsons_interval():
     proportion = pytest.importorskip("statsmodels.stats.proportion")
     rng = np.random.default_rng(2)
     values = (rng.random((5, 40)) < [[0.5], [0.9], [0.1], [1.1], [0.0]]).astype(float)
-    found = family_means.means_over_families(
-        *over_equal_families(values), ALPHA, of_shares=True
-    )
+    found = family_means.means_over_families(*over_equal_families(values), ALPHA, of_shares=True)
     for member, scores in enumerate(values.tolist()):
         mean, error = sum(scores) / 40, sqrt(np.var(scores) / 39)
         n = 40 if error == 0 else mean * (1 - mean) / error**2
@@ -72,9 +68,7 @@ def test_a_mean_of_equal_numbers_has_no_interval():
     values = np.array([[0.1] * 7, [1e9 / 3] * 7])
     error = family_means.error_over_families(*over_equal_families(values))
     assert error.tolist() == [0, 0]
-    found = family_means.means_over_families(
-        *over_equal_families(values), ALPHA, of_shares=False
-    )
+    found = family_means.means_over_families(*over_equal_families(values), ALPHA, of_shares=False)
     assert np.isnan(found).all()
 
 
@@ -118,9 +112,7 @@ def test_all_means_together_are_held_as_often_as_they_say(kind):
             values = (rng.random((3, 60)) < truth).astype(float)
         else:
             values = rng.normal(truth, 0.3, (3, 9))
-        ends = family_means.means_over_families(
-            *over_equal_families(values), 0.05 / 3, of_shares=kind == "answers"
-        )
+        ends = family_means.means_over_families(*over_equal_families(values), 0.05 / 3, of_shares=kind == "answers")
         held += bool(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all())
     low, high = stats.binom.interval(0.999, n_sets, 0.95)
     assert held >= low
@@ -142,9 +134,7 @@ def test_one_more_value_lies_between_sorted_ones():
     rng = np.random.default_rng(4)
     for alpha in (0.05, 0.2, 0.5):
         values = rng.normal(size=(30, 120))
-        for member, n_known in enumerate(
-            [*range(20), 39, 40, 59, 60, 79, 80, 99, 118, 119, 120]
-        ):
+        for member, n_known in enumerate([*range(20), 39, 40, 59, 60, 79, 80, 99, 118, 119, 120]):
             values[member, rng.permutation(120)[n_known:]] = np.nan
         values[12, ~np.isnan(values[12])] = np.repeat([1.0, 2.0, 0.1 + 0.2], 4)
         values[13, ~np.isnan(values[13])] = [1, 2, 3, 0.3, *[0.1 + 0.2] * 9]

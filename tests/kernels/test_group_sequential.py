@@ -37,14 +37,8 @@ from xcurves.kernels.looks.sequential_tests import (
 from xcurves.kernels.over_tasks.task_plans import nest
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
-HAS_REFERENCE = pytest.mark.skipif(
-    not REFERENCE.exists(), reason="no reference data beside the repository"
-)
-CASES = (
-    json.loads(REFERENCE.read_text())
-    if REFERENCE.exists()
-    else {"cases": [], "tasks_cases": []}
-)
+HAS_REFERENCE = pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
+CASES = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else {"cases": [], "tasks_cases": []}
 
 
 def arrays(batches):
@@ -72,15 +66,8 @@ def evaluated(batches, share, alpha=0.05, n_resamples=10**6, interval=False):
 
 def drawn(sizes, seed, whole=False, n_tasks=1):
     rng = np.random.default_rng(seed)
-    draw = (
-        (lambda n: rng.integers(0, 4, n).astype(float))
-        if whole
-        else (lambda n: rng.normal(size=n))
-    )
-    return [
-        [((draw(a) + 1).tolist(), draw(b).tolist()) for _ in range(n_tasks)]
-        for a, b in sizes
-    ]
+    draw = (lambda n: rng.integers(0, 4, n).astype(float)) if whole else (lambda n: rng.normal(size=n))
+    return [[((draw(a) + 1).tolist(), draw(b).tolist()) for _ in range(n_tasks)] for a, b in sizes]
 
 
 @pytest.mark.parametrize("seed", [0, slow(1)])
@@ -101,20 +88,12 @@ def test_equals_the_definition_by_enumeration(sizes, n_tasks, spending, whole, s
     share = spent(spending, len(sizes) + 1)
     for alpha in (0.05, 0.3):
         found, looks = evaluated(batches, share, alpha)
-        for k, expected in enumerate(
-            oracles_sequential.sequential(batches, share, alpha)
-        ):
+        for k, expected in enumerate(oracles_sequential.sequential(batches, share, alpha)):
             assert looks[k].n_total == len(expected["q"])
-            assert found["statistic"][k] == pytest.approx(
-                expected["t"], rel=1e-9, nan_ok=True
-            )
-            assert found["pvalue"][k] == pytest.approx(
-                min(expected["q"][0], 1.0), rel=1e-9
-            )
+            assert found["statistic"][k] == pytest.approx(expected["t"], rel=1e-9, nan_ok=True)
+            assert found["pvalue"][k] == pytest.approx(min(expected["q"][0], 1.0), rel=1e-9)
             assert found["critical_value"][k] == pytest.approx(expected["c"], rel=1e-9)
-            assert found["pvalue_stagewise"][k] == pytest.approx(
-                expected["stagewise"], rel=1e-9
-            )
+            assert found["pvalue_stagewise"][k] == pytest.approx(expected["stagewise"], rel=1e-9)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 30))
@@ -126,9 +105,7 @@ def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
         t = rng.integers(0, n_values, n).astype(float)
         least = [
             oracles_sequential.least(
-                lambda x, each=each, t=t, old=before: int(
-                    ((old <= x) | (t >= each)).sum()
-                ),
+                lambda x, each=each, t=t, old=before: int(((old <= x) | (t >= each)).sum()),
                 s * n,
                 before.tolist(),
             )
@@ -151,15 +128,11 @@ def test_rule_equals_its_definition_on_random_ranks(seed, n, n_values):
             np.testing.assert_allclose(near.q, np.where(q <= level, 0, q), rtol=1e-12)
             assert near.rejected == (q[0] <= level)
             spare = n if np.isinf(known) else int(known * (s - used) * n)
-            near = small_pvalues(
-                t, old, known, s * n, level, spare, n, max(2 * alpha, 2 / (s * n))
-            )
+            near = small_pvalues(t, old, known, s * n, level, spare, n, max(2 * alpha, 2 / (s * n)))
             expected = np.where(q <= level, 0, q)
             few[alpha] = expected, np.inf
             if near.known > level:  # else it is not known which are rejected
-                np.testing.assert_allclose(
-                    near.q, np.where(q < near.known, expected, np.inf), rtol=1e-12
-                )
+                np.testing.assert_allclose(near.q, np.where(q < near.known, expected, np.inf), rtol=1e-12)
                 few[alpha] = near.q, near.known
         assert all((q <= x).sum() <= x * s * n + 1e-9 for x in q)
         before, used = q, s
@@ -178,14 +151,8 @@ def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
         found, _ = evaluated(batches, share, alpha, interval=True)
 
         def rejected(shift, k, batches=batches):
-            moved = [
-                [([value - shift for value in a], b) for a, b in batch]
-                for batch in batches[: k + 1]
-            ]
-            return (
-                oracles_sequential.sequential(moved, share, alpha)[k]["q"][0]
-                <= alpha + 1e-12
-            )
+            moved = [[([value - shift for value in a], b) for a, b in batch] for batch in batches[: k + 1]]
+            return oracles_sequential.sequential(moved, share, alpha)[k]["q"][0] <= alpha + 1e-12
 
         for k, (low, high) in enumerate(found["difference_ci"]):
             grid = np.linspace(-6, 8, 15)
@@ -203,9 +170,7 @@ def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"]
-)
+@pytest.mark.parametrize("sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"])
 @pytest.mark.parametrize("n_tasks", [1, 2])
 def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_tasks):
     batches, share = drawn(sizes, 5, n_tasks=n_tasks), spent("square", 4)
@@ -215,12 +180,7 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
 
     def rejected(shift, k):
         moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-        return (
-            sequential_tests(moved, look, looks, share, 0.05, n_intervals=0)["pvalue"][
-                k
-            ]
-            <= 0.05 + 1e-12
-        )
+        return sequential_tests(moved, look, looks, share, 0.05, n_intervals=0)["pvalue"][k] <= 0.05 + 1e-12
 
     before, n_ends = np.array([-1e2, 1e2]), 0
     for k, ends in enumerate(found["difference_ci"]):
@@ -235,21 +195,15 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
                 continue
             while abs(outside - inside) > 1e-10:
                 middle = (outside + inside) / 2
-                outside, inside = (
-                    (middle, inside) if rejected(middle, k) else (outside, middle)
-                )
-            assert ends[place] == pytest.approx(
-                inside, rel=0, abs=1e-9 * np.ptp(u[np.isfinite(u)])
-            )
+                outside, inside = (middle, inside) if rejected(middle, k) else (outside, middle)
+            assert ends[place] == pytest.approx(inside, rel=0, abs=1e-9 * np.ptp(u[np.isfinite(u)]))
             n_ends += 1
         before = np.where(np.isfinite(ends), ends, before)
     assert n_ends >= 3
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
-@pytest.mark.parametrize(
-    "sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"]
-)
+@pytest.mark.parametrize("sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"])
 def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
     u, look, counts = arrays(drawn(sizes, 3, whole))
     looks, share = nest(counts, 1999, 0), spent("square", 4)
@@ -263,9 +217,7 @@ def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
             assert len(near.parts[k].rows) < looks[k].n_total / 2
             for shift in np.linspace(low, high, 4):
                 moved = u - np.array([shift, 0.0])[:, np.newaxis, np.newaxis]
-                p = sequential_tests(moved, look, looks, share, 0.05, n_intervals=0)[
-                    "pvalue"
-                ][k]
+                p = sequential_tests(moved, look, looks, share, 0.05, n_intervals=0)["pvalue"][k]
                 assert near.decide(shift, k, 0.0).rejected == (p <= 0.05 + 1e-12)
                 n_rejected += p <= 0.05
     assert 4 <= n_rejected <= 20
@@ -288,9 +240,7 @@ def test_labels_that_are_drawn_row_by_row_deal_the_right_numbers_evenly():
     assert (labels.sum(axis=-1) == 12).all()
     assert labels[:, 0].tolist() == [[1] * 12 + [0] * 15] * 2
     assert not (labels[0] == labels[1]).all()
-    assert abs(labels[:, 1:].mean(axis=(0, 1)) - 12 / 27).max() < 4 * math.sqrt(
-        0.25 / 9998
-    )
+    assert abs(labels[:, 1:].mean(axis=(0, 1)) - 12 / 27).max() < 4 * math.sqrt(0.25 / 9998)
 
 
 def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_next():
@@ -308,15 +258,11 @@ def test_a_look_without_new_runs_keeps_the_pvalue_and_leaves_its_share_to_the_ne
 
 def test_scores_without_spread():
     share = spent("square", 2)
-    same, _ = evaluated(
-        [[([3.0] * 3, [3.0] * 3)], [([3.0] * 3, [3.0] * 3)]], share, interval=True
-    )
+    same, _ = evaluated([[([3.0] * 3, [3.0] * 3)], [([3.0] * 3, [3.0] * 3)]], share, interval=True)
     assert same["statistic"].tolist() == [0.0, 0.0]
     assert same["pvalue"].tolist() == [1.0, 1.0]
     assert same["difference"].tolist() == [0.0, 0.0]
-    apart, _ = evaluated(
-        [[([0.1 + 0.2] * 3, [0.1] * 3)], [([0.3] * 3, [0.1] * 3)]], share
-    )
+    apart, _ = evaluated([[([0.1 + 0.2] * 3, [0.1] * 3)], [([0.3] * 3, [0.1] * 3)]], share)
     assert apart["statistic"].tolist() == [np.inf, np.inf]
     assert apart["pvalue"][1] == pytest.approx(2 / 400)
 
@@ -341,25 +287,16 @@ def test_the_mirrored_assignment_ties_however_far_apart_algorithms_are(offset, g
 def last_boundary(spending, n_looks):
     """Return the last boundary of equal looks, relative to that of a single one."""
     share = np.arange(1, n_looks + 1) / n_looks
-    return stats.norm.isf(
-        nominal_levels(spending, share, [True] * n_looks, 0.05)[-1] / 2
-    ) / stats.norm.isf(0.025)
+    return stats.norm.isf(nominal_levels(spending, share, [True] * n_looks, 0.05)[-1] / 2) / stats.norm.isf(0.025)
 
 
 @pytest.mark.parametrize(("spending", "first"), [("square", 0.25), ("linear", 0.5)])
-def test_the_last_boundary_of_two_looks_is_that_of_the_bivariate_normal(
-    spending, first
-):
+def test_the_last_boundary_of_two_looks_is_that_of_the_bivariate_normal(spending, first):
     bound = stats.norm.isf(first * 0.05 / 2)
     both = stats.multivariate_normal([0, 0], [[1, math.sqrt(0.5)], [math.sqrt(0.5), 1]])
 
     def excess(c):
-        inside = (
-            both.cdf([bound, c])
-            - both.cdf([-bound, c])
-            - both.cdf([bound, -c])
-            + both.cdf([-bound, -c])
-        )
+        inside = both.cdf([bound, c]) - both.cdf([-bound, c]) - both.cdf([bound, -c]) + both.cdf([-bound, -c])
         return 1 - inside - 0.05
 
     expected = optimize.brentq(excess, 1.5, 3) / stats.norm.isf(0.025)
@@ -388,9 +325,7 @@ def test_boundaries_of_unlike_looks_spend_the_level_in_simulated_walks():
     assert (levels > 0).tolist() == [False, True, False, True]
     p = 2 * stats.norm.sf(np.abs(steps.cumsum(axis=1)) / np.sqrt(information))
     crossed = (p <= levels).cumsum(axis=1) > 0
-    np.testing.assert_allclose(
-        crossed[:, [1, 3]].mean(axis=0), [0.025, 0.05], atol=0.0012
-    )
+    np.testing.assert_allclose(crossed[:, [1, 3]].mean(axis=0), [0.025, 0.05], atol=0.0012)
 
 
 def test_scale_of_t_with_equal_batches():
@@ -412,9 +347,7 @@ def compare(found, looks, expected, name):
         assert looks[k].exact
         assert found["pvalue"][k] == pytest.approx(at["q"], rel=1e-9)
         assert (found["pvalue"][k] <= 0.05 + 1e-12) == at["rejected"]
-        assert found["statistic"][k] == pytest.approx(
-            from_json(at[name]), rel=1e-9, nan_ok=True
-        )
+        assert found["statistic"][k] == pytest.approx(from_json(at[name]), rel=1e-9, nan_ok=True)
         assert found["critical_value"][k] == pytest.approx(from_json(at["c"]), rel=1e-9)
         assert round(found["pvalue_stagewise"][k] * at["B"], 6) == at["count_stagewise"]
 
@@ -427,33 +360,23 @@ def compare(found, looks, expected, name):
 )
 def test_pairs_equal_the_reference(case):
     bounds = np.cumsum([0, *case["batch_sizes"]])
-    batches = [
-        [(case["u_a"][start:stop], case["u_b"][start:stop])]
-        for start, stop in itertools.pairwise(bounds)
-    ]
+    batches = [[(case["u_a"][start:stop], case["u_b"][start:stop])] for start, stop in itertools.pairwise(bounds)]
     found, looks = evaluated(batches, spent(case["spending"], case["K"]), interval=True)
     compare(found, looks, case["looks"], "T")
     used = [*case["u_a"][: bounds[-1]], *case["u_b"][: bounds[-1]]]
     for k, at in enumerate(case["looks"]):
         assert found["difference"][k] == pytest.approx(at["estimate"], rel=1e-9)
         expected = [from_json(end) for end in at["interval95"]]
-        np.testing.assert_allclose(
-            found["difference_ci"][k], expected, rtol=0, atol=1e-6 * np.ptp(used)
-        )
+        np.testing.assert_allclose(found["difference_ci"][k], expected, rtol=0, atol=1e-6 * np.ptp(used))
 
 
 @HAS_REFERENCE
-@pytest.mark.parametrize(
-    "case", CASES["tasks_cases"], ids=lambda case: "-".join(case["tasks"])
-)
+@pytest.mark.parametrize("case", CASES["tasks_cases"], ids=lambda case: "-".join(case["tasks"]))
 def test_tasks_equal_the_reference(case):
     n = case["runs_per_look"]
     u_a, u_b = np.array(case["u_a"]), np.array(case["u_b"])
     batches = [
-        [
-            (u_a[k * n : (k + 1) * n, t].tolist(), u_b[k * n : (k + 1) * n, t].tolist())
-            for t in range(u_a.shape[1])
-        ]
+        [(u_a[k * n : (k + 1) * n, t].tolist(), u_b[k * n : (k + 1) * n, t].tolist()) for t in range(u_a.shape[1])]
         for k in range(case["K"])
     ]
     found, looks = evaluated(batches, spent("square", case["K"]))

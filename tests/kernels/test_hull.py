@@ -7,10 +7,7 @@ from xcurves.kernels.one_task.shifted_contrasts import ShiftedContrast, hull
 
 def counted(shifted, delta):
     n, v0, v1, e, v2 = (each[0] if each.ndim == 2 else each for each in shifted[:5])
-    return np.count_nonzero(
-        (n - e * delta) ** 2
-        >= delta**2 * (v0 + v1 * delta + v2 * delta**2) * (1 - 1e-10)
-    )
+    return np.count_nonzero((n - e * delta) ** 2 >= delta**2 * (v0 + v1 * delta + v2 * delta**2) * (1 - 1e-10))
 
 
 def draw(seed, size=300):
@@ -24,9 +21,7 @@ def draw(seed, size=300):
 
 def of_one(n, e, v0, v1, v2):
     """Return one task: the contrast is n - e δ, its variance v0 + v1 δ + v2 δ²."""
-    return ShiftedContrast(
-        n[np.newaxis], v0[np.newaxis], v1[np.newaxis], e, v2, np.ones(1)
-    )
+    return ShiftedContrast(n[np.newaxis], v0[np.newaxis], v1[np.newaxis], e, v2, np.ones(1))
 
 
 def ends(shifted, most):
@@ -40,12 +35,7 @@ def test_the_hull_is_that_of_a_dense_scan(seed):
     low, high = ends(shifted, most)
     assert low < 0 < high
     grid = np.geomspace(1e-3, 1e4, 5_000)
-    accepted = np.array(
-        [
-            counted(shifted, delta) > most
-            for delta in np.concatenate([-grid[::-1], grid])
-        ]
-    )
+    accepted = np.array([counted(shifted, delta) > most for delta in np.concatenate([-grid[::-1], grid])])
     places = np.concatenate([-grid[::-1], grid])[accepted]
     assert low <= places.min() * (1 - 1e-12)
     assert high >= places.max() * (1 - 1e-12)
@@ -70,10 +60,7 @@ def test_it_finds_a_piece_far_beyond_the_first():
 def test_what_counts_everywhere_leaves_no_end():
     shifted = draw(0)
     always = of_one(np.zeros(20), -np.ones(20), np.ones(20), np.zeros(20), np.zeros(20))
-    parts = (
-        np.concatenate(each, axis=-1)
-        for each in zip(shifted[:5], always[:5], strict=True)
-    )
+    parts = (np.concatenate(each, axis=-1) for each in zip(shifted[:5], always[:5], strict=True))
     joined = ShiftedContrast(*parts, np.ones(1))
     assert np.isinf(ends(joined, 19)).all()
     assert np.isfinite(ends(joined, 20)).all()

@@ -44,9 +44,7 @@ def test_infinite_degrees_of_freedom_are_normal_ones_and_shapes_stay():
     found = intervals.student(np.zeros((2, 2)), 1.0, degrees, ALPHA)
     expected = stats.t.ppf(1 - ALPHA / 2, degrees)
     expected[1, 0] = stats.norm.ppf(1 - ALPHA / 2)
-    np.testing.assert_allclose(
-        found, np.stack([-expected, expected], axis=-1), rtol=1e-12
-    )
+    np.testing.assert_allclose(found, np.stack([-expected, expected], axis=-1), rtol=1e-12)
 
 
 def test_degrees_of_freedom_of_three_means_are_those_of_the_sum_by_simulation():

@@ -12,22 +12,16 @@ from xcurves.kernels.resampling import plans
 def kept(u, shifts, orders, sizes, weights, paired, alternative, alpha):
     """Whether the test does not reject each shift."""
     weights = np.array(weights, float)
-    moved = u - np.multiply.outer(
-        shifts, np.repeat(weights / (weights**2).sum(), sizes)
-    )
+    moved = u - np.multiply.outer(shifts, np.repeat(weights / (weights**2).sum(), sizes))
     t = oracles.studentized(moved, orders, sizes, weights, paired)
-    observed = oracles.studentized(
-        moved, np.arange(len(u))[np.newaxis], sizes, weights, paired
-    )
+    observed = oracles.studentized(moved, np.arange(len(u))[np.newaxis], sizes, weights, paired)
     slack = 1e-11 * (1 + abs(observed))
     reached = {
         "two-sided": ~(abs(t) < abs(observed) - slack),
         "greater": ~(t < observed - slack),
         "less": ~(t > observed + slack),
     }
-    return np.count_nonzero(reached[alternative], axis=-1) > np.floor(
-        alpha * t.shape[-1] + 1e-9
-    )
+    return np.count_nonzero(reached[alternative], axis=-1) > np.floor(alpha * t.shape[-1] + 1e-9)
 
 
 def outermost(test, estimate, error, side, fine=200):
@@ -62,42 +56,25 @@ CASES = [
     ("sizes", "weights", "paired", "alpha", "alternative"),
     every(
         4,
-        [
-            (*case, alternative)
-            for case in CASES
-            for alternative in ("two-sided", "less", "greater")
-        ],
+        [(*case, alternative) for case in CASES for alternative in ("two-sided", "less", "greater")],
     ),
 )
-def test_limits_equal_those_by_a_scan_of_shifts(
-    sizes, weights, paired, alpha, alternative
-):
+def test_limits_equal_those_by_a_scan_of_shifts(sizes, weights, paired, alpha, alternative):
     orders = oracles.labelled_orders(sizes, paired)
     plan = plans.plan_runs(sizes, None, paired=paired, labelled=True)
     assert plan.n_assignments == len(orders)
     for seed in range(2):
         rng = np.random.default_rng(seed)
-        u = np.concatenate(
-            [rng.normal(rng.normal(), 1 + 2 * i, size) for i, size in enumerate(sizes)]
-        )
-        design = contrasts.ContrastDesign(
-            u[np.newaxis], sizes, np.array(weights, float), paired
-        )
-        found = {
-            name: values[0]
-            for name, values in contrasts.contrast_tests(
-                design, plan, alternative, alpha
-            ).items()
-        }
+        u = np.concatenate([rng.normal(rng.normal(), 1 + 2 * i, size) for i, size in enumerate(sizes)])
+        design = contrasts.ContrastDesign(u[np.newaxis], sizes, np.array(weights, float), paired)
+        found = {name: values[0] for name, values in contrasts.contrast_tests(design, plan, alternative, alpha).items()}
         error = abs(found["estimate"] / found["statistic"])
 
         def test(shift, u=u):
             return kept(u, shift, orders, sizes, weights, paired, alternative, alpha)
 
         gap = False
-        for end, side, other in zip(
-            found["estimate_ci"], (-1, 1), ("less", "greater"), strict=True
-        ):
+        for end, side, other in zip(found["estimate_ci"], (-1, 1), ("less", "greater"), strict=True):
             expected, inner = outermost(test, found["estimate"], error, side)
             gap |= inner
             if alternative == other:
@@ -127,10 +104,7 @@ def test_a_gap_is_said_where_the_accepted_set_has_one():
         def test(shift, row=row):
             return kept(row, shift, orders, sizes, (1, -1), False, "two-sided", alpha)
 
-        sides = [
-            outermost(test, estimate, abs(estimate / t), side, 1_000)[1]
-            for side in (-1, 1)
-        ]
+        sides = [outermost(test, estimate, abs(estimate / t), side, 1_000)[1] for side in (-1, 1)]
         scanned.append(any(sides))
     said = found["estimate_ci_gap"] == 1
     assert 3 <= np.count_nonzero(scanned) < 25

@@ -24,9 +24,7 @@ def test_coverage_is_that_of_an_enumeration(n, level):
 def test_limits_hold_together_at_the_level_by_stecks_determinant(n):
     for alpha in (0.3, 0.05, 0.01):
         lower, upper = ecdf.band(n, alpha)
-        assert oracles.steck(lower[1:], upper[:-1]) == pytest.approx(
-            1 - alpha, abs=1e-7
-        )
+        assert oracles.steck(lower[1:], upper[:-1]) == pytest.approx(1 - alpha, abs=1e-7)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 1_000, slow(20_000), 20_001])
@@ -65,9 +63,7 @@ def test_limits_are_those_of_opda_up_to_its_simulation(n):
     theirs = oracles.steck(np.minimum(*ends)[1:], np.maximum(*ends)[:-1])
     assert theirs == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 100_000))
     ours = ecdf.band(n, 0.05)
-    for limits, expected in zip(
-        ours, (np.minimum(*ends), np.maximum(*ends)), strict=True
-    ):
+    for limits, expected in zip(ours, (np.minimum(*ends), np.maximum(*ends)), strict=True):
         np.testing.assert_allclose(limits, expected, atol=0.02)
 
 

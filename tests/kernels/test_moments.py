@@ -29,9 +29,7 @@ def check(found, curves, rtol=1e-12):
     np.testing.assert_allclose(found.comoment, comoment, atol=rtol * scale)
 
 
-@pytest.mark.parametrize(
-    ("n_curves", "n_levels"), [(2, 1), (4, 8), (20, 8), (7, 501), (3, 200_000)]
-)
+@pytest.mark.parametrize(("n_curves", "n_levels"), [(2, 1), (4, 8), (20, 8), (7, 501), (3, 200_000)])
 def test_moments_are_what_they_are_defined_to_be(n_curves, n_levels):
     curves = np.random.default_rng(0).normal(size=(n_curves, n_levels)).cumsum(axis=1)
     check(measured(curves), curves)
@@ -49,9 +47,7 @@ def test_absent_curves_and_foreign_levels_have_no_say():
     np.testing.assert_allclose(found.level_mean, expected.level_mean)
     np.testing.assert_allclose(found.level_ss, expected.level_ss)
     np.testing.assert_allclose(found.means[here], expected.means, atol=1e-14)
-    np.testing.assert_allclose(
-        found.comoment[np.ix_(here, here)], expected.comoment, atol=1e-12
-    )
+    np.testing.assert_allclose(found.comoment[np.ix_(here, here)], expected.comoment, atol=1e-12)
     assert not found.comoment[[1, 4]].any()
 
 
@@ -71,10 +67,7 @@ def test_a_task_without_values_has_no_levels():
 @pytest.mark.parametrize("cuts", [[5], [1, 2, 3], [4, 9, 10, 11]])
 def test_merged_stretches_equal_the_whole(cuts):
     curves = np.random.default_rng(2).normal(size=(3, 6, 12)) + 1e6 * np.arange(12)
-    parts = [
-        moments.pack(moments.measure_moments(part))
-        for part in np.split(curves, cuts, axis=-1)
-    ]
+    parts = [moments.pack(moments.measure_moments(part)) for part in np.split(curves, cuts, axis=-1)]
     np.testing.assert_allclose(
         moments.merge_moments(np.stack(parts, axis=-2), 6),
         moments.pack(moments.measure_moments(curves)),

@@ -16,9 +16,7 @@ def all_orders(plan):
 
 
 def groups_of(order, sizes):
-    return [
-        tuple(sorted(part.tolist())) for part in np.split(order, np.cumsum(sizes)[:-1])
-    ]
+    return [tuple(sorted(part.tolist())) for part in np.split(order, np.cumsum(sizes)[:-1])]
 
 
 @pytest.mark.parametrize(
@@ -63,18 +61,12 @@ def test_labelled_plan_has_every_labelled_assignment_once(sizes):
     plan = plans.plan_runs(sizes, None, labelled=True)
     found = Counter(tuple(groups_of(order, sizes)) for order in all_orders(plan))
     assert set(found.values()) == {1}
-    assert len(found) == math.factorial(sum(sizes)) // math.prod(
-        map(math.factorial, sizes)
-    )
+    assert len(found) == math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-@pytest.mark.parametrize(
-    "sizes", [(6, 5), (4, 2, 2), (2, 2, 2, 2), (3, 3, 1, 1), (4, 4, 4)]
-)
-def test_blocks_that_are_not_taken_from_a_table_of_all_are_the_same(
-    monkeypatch, sizes, labelled
-):
+@pytest.mark.parametrize("sizes", [(6, 5), (4, 2, 2), (2, 2, 2, 2), (3, 3, 1, 1), (4, 4, 4)])
+def test_blocks_that_are_not_taken_from_a_table_of_all_are_the_same(monkeypatch, sizes, labelled):
     """Such a table of 12 v 4 v 4 curves, 4.4 million assignments, would take 500 MB."""
     tabled = plans.plan_runs(sizes, None, labelled=labelled)
     monkeypatch.setattr(plans, "MEMORY", 0)
@@ -93,9 +85,7 @@ def test_exact_paired_plan_permutes_algorithms_within_runs(m, n_runs, labelled):
     assert (np.sort(labels, axis=1) == np.arange(m)[:, np.newaxis]).all()
     found = {tuple(groups_of(order, sizes)) for order in orders}
     expected = {
-        tuple(
-            tuple(i * n_runs + j for i, j in sorted(members)) for members in assignment
-        )
+        tuple(tuple(i * n_runs + j for i, j in sorted(members)) for members in assignment)
         for assignment in oracles.paired_assignments(m, n_runs)
     }
     if not labelled:
@@ -173,9 +163,7 @@ def test_random_assignments_are_uniform(sizes, paired):
         sizes = (2, 2, 2)
     plan = plans.plan_runs(sizes, 8_000, paired=paired, allow_exact=False, entropy=3)
     drawn = (tuple(groups_of(order, sizes)) for order in all_orders(plan))
-    check_uniform(
-        drawn, assignments.count_assignments(sizes, paired=paired, labelled=True)
-    )
+    check_uniform(drawn, assignments.count_assignments(sizes, paired=paired, labelled=True))
 
 
 class Coarse:
@@ -190,15 +178,11 @@ class Coarse:
 
 def test_ties_of_keys_at_a_boundary_are_redrawn():
     """Of several groups, and of two."""
-    check_uniform(
-        map(tuple, assignments.draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6
-    )
+    check_uniform(map(tuple, assignments.draw_partitions(Coarse(), 6_000, (2, 2)).tolist()), 6)
     check_uniform(
         map(
             tuple,
-            assignments.draw_two_groups(
-                Coarse(), 30_000, (2, 2), paired=False
-            ).tolist(),
+            assignments.draw_two_groups(Coarse(), 30_000, (2, 2), paired=False).tolist(),
         ),
         6,
     )
@@ -207,16 +191,12 @@ def test_ties_of_keys_at_a_boundary_are_redrawn():
 def test_many_curves_need_wider_keys():
     plan = plans.plan_runs((700, 700, 600), 20, entropy=1)
     labels = plan.block(0)
-    np.testing.assert_array_equal(
-        np.sort(labels, axis=1), np.tile(plan.observed, (20, 1))
-    )
+    np.testing.assert_array_equal(np.sort(labels, axis=1), np.tile(plan.observed, (20, 1)))
 
 
 def test_labels_of_many_groups_do_not_overflow():
     plan = plans.plan_runs((1,) * 200, 3, labelled=True, entropy=1)
-    np.testing.assert_array_equal(
-        np.sort(plan.block(0), axis=1), np.tile(np.arange(200), (3, 1))
-    )
+    np.testing.assert_array_equal(np.sort(plan.block(0), axis=1), np.tile(np.arange(200), (3, 1)))
 
 
 @pytest.mark.parametrize(
@@ -224,9 +204,7 @@ def test_labels_of_many_groups_do_not_overflow():
     [((2, 2), False), ((1, 3), False), ((3, 1), False), ((2, 2), True)],
 )
 def test_two_groups_are_uniform(sizes, paired):
-    labels = assignments.draw_two_groups(
-        np.random.default_rng(0), 40_000, sizes, paired
-    )
+    labels = assignments.draw_two_groups(np.random.default_rng(0), 40_000, sizes, paired)
     np.testing.assert_array_equal(labels.sum(axis=1), sizes[1])
     check_uniform(
         map(tuple, labels.tolist()),
@@ -244,12 +222,7 @@ def test_labels_of_two_large_groups_are_those_of_one_draw_of_keys(paired):
     if paired:
         drawn = rng.integers(0, 2, (64, 600), np.uint8) == 1
     else:
-        drawn = (
-            rng.integers(0, 2**32, (64, 1_200), np.uint32)
-            .argsort(axis=1)
-            .argsort(axis=1)
-            < 600
-        )
+        drawn = rng.integers(0, 2**32, (64, 1_200), np.uint32).argsort(axis=1).argsort(axis=1) < 600
     np.testing.assert_array_equal(labels[:, : drawn.shape[1]] == 0, drawn)
     if paired:
         np.testing.assert_array_equal(labels[:, :600], 1 - labels[:, 600:])
@@ -264,9 +237,7 @@ def test_seeded_labels_stay_as_they_are():
         name: "".join(
             map(
                 str,
-                plans.plan_runs(
-                    sizes, 1, paired=paired, allow_exact=False, entropy=7
-                ).block(0)[0],
+                plans.plan_runs(sizes, 1, paired=paired, allow_exact=False, entropy=7).block(0)[0],
             )
         )
         for name, sizes, paired in [

@@ -32,12 +32,8 @@ def loop(levels, scores, level, method, tolerance):
 
 
 def mean_loop(levels, scores, below, level, tolerance):
-    inside = [
-        score for own, score in zip(levels, scores, strict=True) if below < own <= level
-    ]
-    return (
-        np.mean(inside) if inside and levels[-1] + (tolerance or 0) >= level else np.nan
-    )
+    inside = [score for own, score in zip(levels, scores, strict=True) if below < own <= level]
+    return np.mean(inside) if inside and levels[-1] + (tolerance or 0) >= level else np.nan
 
 
 LEVELS = st.lists(st.integers(0, 12), max_size=6, unique=True).map(sorted)
@@ -58,9 +54,7 @@ def test_every_method_is_that_of_a_plain_loop(own, grid, method, tolerance, seed
         np.array([level for levels in own for level in levels], dtype=float),
         np.concatenate(scores),
     )
-    found = ragged.at_levels(
-        rows, len(own), np.array(grid, dtype=float), method, tolerance
-    )
+    found = ragged.at_levels(rows, len(own), np.array(grid, dtype=float), method, tolerance)
     expected = [
         [
             mean_loop(levels, values, below, level, tolerance)
@@ -84,16 +78,12 @@ def test_what_infinite_scores_give_is_infinite_and_no_gap(method):
     assert np.isinf(ragged.at_levels(rows, 1, np.array([1.0, 3.0]), method, None)).all()
 
 
-@pytest.mark.parametrize(
-    ("method", "pandas_name"), [("nearest", "nearest"), ("previous", "ffill")]
-)
+@pytest.mark.parametrize(("method", "pandas_name"), [("nearest", "nearest"), ("previous", "ffill")])
 def test_holding_and_the_nearest_are_those_of_pandas_inside_a_run(method, pandas_name):
     rng = np.random.default_rng(0)
     levels = np.sort(rng.choice(10_000, 300, replace=False)).astype(float)
     scores = rng.normal(size=300)
     grid = np.arange(np.ceil(levels[0]), levels[-1], 7.3)
-    found = ragged.at_levels(
-        ragged.Rows(np.zeros(300, dtype=int), levels, scores), 1, grid, method, 20
-    )
+    found = ragged.at_levels(ragged.Rows(np.zeros(300, dtype=int), levels, scores), 1, grid, method, 20)
     expected = pd.Series(scores, levels).reindex(grid, method=pandas_name, tolerance=20)
     np.testing.assert_array_equal(found[0], expected)

@@ -15,17 +15,13 @@ def design_of(groups, paired=False, factored=False):
         less = np.stack(groups) - np.mean(groups, axis=0)
         less = less.reshape(1, *curves.shape)
         within = moments.measure_moments(less, factored=factored)[-2:]
-    design = sums.make_design(
-        part.means, part.comoment, curves.shape[1], sizes, magnitude, within
-    )
+    design = sums.make_design(part.means, part.comoment, curves.shape[1], sizes, magnitude, within)
     return design, part.level_ss
 
 
 def random_groups(sizes, k, seed=0):
     rng = np.random.default_rng(seed)
-    return [
-        rng.normal(loc=rng.normal(), size=(size, k)).cumsum(axis=1) for size in sizes
-    ]
+    return [rng.normal(loc=rng.normal(), size=(size, k)).cumsum(axis=1) for size in sizes]
 
 
 @pytest.mark.parametrize(
@@ -45,25 +41,17 @@ def test_table_equals_plain_loops(sizes, k):
     )
     n = sum(sizes)
     m = len(sizes)
-    np.testing.assert_array_equal(
-        found["df"][0], [(m - 1) * (k - 1), m - 1, k - 1, k * (n - m), k * n - 1]
-    )
+    np.testing.assert_array_equal(found["df"][0], [(m - 1) * (k - 1), m - 1, k - 1, k * (n - m), k * n - 1])
     strata = [
         [expected["error"], expected["runs"]],
         [expected["error"], expected["runs_x_training"]],
     ]
-    np.testing.assert_allclose(
-        found["error_ss"][0], strata, atol=1e-12 * expected["total"]
-    )
-    np.testing.assert_array_equal(
-        found["error_df"][0], [[k * (n - m), n - m], [k * (n - m), (n - m) * (k - 1)]]
-    )
+    np.testing.assert_allclose(found["error_ss"][0], strata, atol=1e-12 * expected["total"])
+    np.testing.assert_array_equal(found["error_df"][0], [[k * (n - m), n - m], [k * (n - m), (n - m) * (k - 1)]])
 
 
 @pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize(
-    ("sizes", "k"), [((10, 10), 8), ((6, 6, 6), 4), ((40, 40), 2), ((3, 3), 1)]
-)
+@pytest.mark.parametrize(("sizes", "k"), [((10, 10), 8), ((6, 6, 6), 4), ((40, 40), 2), ((3, 3), 1)])
 def test_a_factor_of_the_comoments_gives_the_same(sizes, k, paired):
     groups = random_groups(sizes, k, seed=2)
     by_products, level_ss = design_of(groups, paired)
@@ -75,9 +63,7 @@ def test_a_factor_of_the_comoments_gives_the_same(sizes, k, paired):
     np.testing.assert_allclose(products, by_products.comoment, atol=1e-13 * scale)
     expected = sums.sums_of_squares_table(by_products, level_ss)
     for name, values in sums.sums_of_squares_table(by_factor, level_ss).items():
-        np.testing.assert_allclose(
-            values, expected[name], rtol=1e-10, atol=1e-13 * scale, err_msg=name
-        )
+        np.testing.assert_allclose(values, expected[name], rtol=1e-10, atol=1e-13 * scale, err_msg=name)
 
 
 @pytest.mark.parametrize(("m", "n_runs", "k"), [(2, 10, 8), (3, 4, 5), (4, 2, 3)])
@@ -87,21 +73,15 @@ def test_paired_strata_equal_plain_loops(m, n_runs, k):
     found = sums.sums_of_squares_table(design, level_ss)
     expected = oracles.paired_strata(groups)
     scale = oracles.anova_sums(groups)["total"]
-    np.testing.assert_allclose(
-        found["error_ss"][0, 0, 1], expected["algorithm"], atol=1e-12 * scale
-    )
-    np.testing.assert_allclose(
-        found["error_ss"][0, 1, 1], expected["interaction"], atol=1e-12 * scale
-    )
+    np.testing.assert_allclose(found["error_ss"][0, 0, 1], expected["algorithm"], atol=1e-12 * scale)
+    np.testing.assert_allclose(found["error_ss"][0, 1, 1], expected["interaction"], atol=1e-12 * scale)
     np.testing.assert_allclose(
         found["error_ss"][0, :, 0],
         oracles.anova_sums(groups)["error"],
         atol=1e-12 * scale,
     )
     within = (m - 1) * (n_runs - 1)
-    np.testing.assert_array_equal(
-        found["error_df"][0, :, 1], [within, within * (k - 1)]
-    )
+    np.testing.assert_array_equal(found["error_df"][0, :, 1], [within, within * (k - 1)])
 
 
 def test_the_papers_first_table_follows_from_its_sums_of_squares():
@@ -118,9 +98,7 @@ def test_the_papers_first_table_follows_from_its_sums_of_squares():
     assert round(stats.f.sf(f_interaction, 7, 144), 2) == 0.33
     assert round(stats.f.sf(f_algorithm, df[0, 0], 144), 4) == 0.0016
     runs = 1000.0  # the pooled error is what both totals leave, however it is divided
-    design = design._replace(
-        totals=np.array([[[624.10 + runs]], [[490.60 + 8714.40 - runs]]])
-    )
+    design = design._replace(totals=np.array([[[624.10 + runs]], [[490.60 + 8714.40 - runs]]]))
     f = sums.f_ratios(design, np.array([[[624.10]], [[490.60]]]))
     np.testing.assert_allclose(f[:, 0, 0, 0], [f_algorithm, f_interaction])
 

@@ -15,9 +15,7 @@ ALPHA = 0.05
 def members_of(values, present, pairs, families):
     """Return pairs of numbers in tasks of weight 1."""
     n = values.shape[1]
-    return pair_members.PairMembers(
-        values, present, pairs, families, np.ones(n), np.zeros(n)
-    )
+    return pair_members.PairMembers(values, present, pairs, families, np.ones(n), np.zeros(n))
 
 
 def every_t(x, n_families):
@@ -74,9 +72,7 @@ def plain_step_down(tails):
 def test_all_flips_by_a_plain_loop(gaps, whole):
     rng = np.random.default_rng(3)
     n_algorithms, n_tasks = 4, 8
-    values = (
-        rng.normal(size=(n_algorithms, n_tasks)) + 0.8 * np.arange(4)[:, np.newaxis]
-    )
+    values = rng.normal(size=(n_algorithms, n_tasks)) + 0.8 * np.arange(4)[:, np.newaxis]
     if whole:
         values = np.rint(2 * values)
     present = np.ones(values.shape, bool)
@@ -169,21 +165,15 @@ def test_answers_of_the_reference(name):
         families = np.unique(case["cluster"], return_inverse=True)[1]
     values = np.where(present, np.nan_to_num(scores).sum(axis=-1), 0.0)
     numbers = pair_members.as_whole(values)
-    members = members_of(
-        values if numbers is None else numbers, present, pairs, families
-    )
+    members = members_of(values if numbers is None else numbers, present, pairs, families)
     sums = pair_members.totals(members, len(members.pairs))
     signs = Signs(plans.plan_flips(int(families.max()) + 1, case["n_resamples"]))
     is_alone = scores.shape[-1] == 1 and case["cluster"] is None
     two_more = bool(is_alone and numbers is not None)
-    found = t_scale.flip_tests(
-        members, sums, signs, np.ones(len(pairs), bool), ALPHA, two_more=two_more
-    )
+    found = t_scale.flip_tests(members, sums, signs, np.ones(len(pairs), bool), ALPHA, two_more=two_more)
     assert is_close(found.pvalue, answer["p"]).all()
     assert is_close(found.pvalue_adjusted, answer["p_adjusted"]).all()
-    own, together = (
-        t_scale.intervals(sums, each) for each in (found.own, found.together)
-    )
+    own, together = (t_scale.intervals(sums, each) for each in (found.own, found.together))
     if two_more:
         more = t_scale.with_two_more(sums)
         own, together = (
@@ -212,13 +202,9 @@ def test_of_one_pair_both_scales_have_the_same_p():
         sums = pair_members.totals(members, len(x))
         found = t_scale.flip_tests(members, sums, Signs(plan), np.ones(1, bool), ALPHA)
         assert found.pvalue[0] == by_ranks[0] == found.pvalue_adjusted[0]
-        expected = task_flips.flip_intervals(x, np.full((1, 50), 1 / 50), plan, ALPHA)[
-            0
-        ]
+        expected = task_flips.flip_intervals(x, np.full((1, 50), 1 / 50), plan, ALPHA)[0]
         together = t_scale.intervals(sums, found.together)
-        np.testing.assert_allclose(
-            together, t_scale.intervals(sums, found.own), rtol=1e-4
-        )
+        np.testing.assert_allclose(together, t_scale.intervals(sums, found.own), rtol=1e-4)
         assert distance(together, expected).max() < 0.02
 
 
@@ -281,9 +267,7 @@ def test_equal_and_constant_differences():
     x = np.array([np.zeros(8), np.full(8, 0.3), [1, -1] * 4])
     members = pair_members.OwnMembers(x, np.full(x.shape, 1 / x.shape[1]))
     sums = pair_members.totals(members, len(x))
-    found = t_scale.flip_tests(
-        members, sums, Signs(plans.plan_flips(8, None)), np.ones(3, bool), ALPHA
-    )
+    found = t_scale.flip_tests(members, sums, Signs(plans.plan_flips(8, None)), np.ones(3, bool), ALPHA)
     np.testing.assert_array_equal(found.pvalue, [1, 2 / 2**8, 1])
     # that of the third pair is reached in two more flips, which count against the second
     np.testing.assert_array_equal(found.pvalue_adjusted, [1, 4 / 2**8, 1])

@@ -31,9 +31,7 @@ def runs_of(x, y):
 
 def evaluate(x, y, w=None, n_resamples=None, paired=False, alpha=ALPHA, entropy=0):
     w = np.full(len(x), 1 / len(x)) if w is None else w
-    plan = task_plans.plan_deals(
-        runs_of(x, y), n_resamples, paired=paired, entropy=entropy
-    )
+    plan = task_plans.plan_deals(runs_of(x, y), n_resamples, paired=paired, entropy=entropy)
     found = task_effects.task_effect_tests(x[np.newaxis], y[np.newaxis], w, plan, alpha)
     return {name: values[0] for name, values in found.items()}, plan
 
@@ -45,17 +43,11 @@ def test_statistics_of_the_reference(name, number):
     pair = case["answers"]["pairs"][number]
     x, y = numbers(case, pair["pair"])
     w, expected = weights(case), pair["fixed"]
-    found, _ = evaluate(
-        x, y, w, n_resamples=19, paired=case["recipe"].get("paired", False)
-    )
-    d, v = task_effects.task_differences(
-        x, y, paired=case["recipe"].get("paired", False)
-    )
+    found, _ = evaluate(x, y, w, n_resamples=19, paired=case["recipe"].get("paired", False))
+    d, v = task_effects.task_differences(x, y, paired=case["recipe"].get("paired", False))
     np.testing.assert_allclose(d, expected["d"], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(v, expected["v"], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(
-        max(0, d.var(ddof=1) - v.mean()), expected["tau_squared"], rtol=1e-9, atol=1e-12
-    )
+    np.testing.assert_allclose(max(0, d.var(ddof=1) - v.mean()), expected["tau_squared"], rtol=1e-9, atol=1e-12)
     for key, other in (
         ("difference", "difference"),
         ("statistic", "T_F"),
@@ -63,12 +55,8 @@ def test_statistics_of_the_reference(name, number):
     ):
         np.testing.assert_allclose(found[key], expected[other], rtol=1e-9, atol=1e-12)
     if "prob_greater" in expected:
-        np.testing.assert_allclose(
-            task_ranks.thetas(x, y), expected["prob_greater_by_task"], rtol=1e-9
-        )
-        np.testing.assert_allclose(
-            found["prob_greater"], expected["prob_greater"], rtol=1e-9, atol=1e-12
-        )
+        np.testing.assert_allclose(task_ranks.thetas(x, y), expected["prob_greater_by_task"], rtol=1e-9)
+        np.testing.assert_allclose(found["prob_greater"], expected["prob_greater"], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(
             found["prob_greater_statistic"],
             float(expected["T_prob_greater"]),
@@ -91,14 +79,9 @@ def test_exact_answers_of_the_reference(name, number):
     assert round(found["pvalue"] * plan.n_total) == expected["count"]
     assert round(found["interaction_pvalue"] * plan.n_total) == expected["count_R"]
     if "count_prob_greater_numerator_first" in expected:
-        assert (
-            round(found["prob_greater_pvalue"] * plan.n_total)
-            == expected["count_prob_greater_numerator_first"]
-        )
+        assert round(found["prob_greater_pvalue"] * plan.n_total) == expected["count_prob_greater_numerator_first"]
     low, high = expected["interval"]
-    np.testing.assert_allclose(
-        found["difference_ci"], [low, high], rtol=0, atol=1e-8 * (high - low)
-    )
+    np.testing.assert_allclose(found["difference_ci"], [low, high], rtol=0, atol=1e-8 * (high - low))
 
 
 @needed
@@ -115,16 +98,12 @@ def test_random_answers_of_the_reference(name, number):
         ("prob_greater_", "_prob_greater"),
     ):
         count = round(found[f"{key}pvalue"] * plan.n_total)
-        assert close_by_chance(
-            count, plan.n_total, expected[f"pvalue_mc{other}"], expected["random_deals"]
-        )
+        assert close_by_chance(count, plan.n_total, expected[f"pvalue_mc{other}"], expected["random_deals"])
 
 
 def paired_difference(apart, w):
     """The difference over tasks and its variance, of the differences within runs of every task."""
-    d, v = np.transpose(
-        [(np.mean(each), np.var(each, ddof=1) / len(each)) for each in apart]
-    )
+    d, v = np.transpose([(np.mean(each), np.var(each, ddof=1) / len(each)) for each in apart])
     return w @ d, w**2 @ v
 
 
@@ -144,11 +123,7 @@ def at_least(numerator, variance, own_numerator, own_variance):
 
     def key(number, var):
         return (
-            (0, 0.0)
-            if abs(number) < 1e-12
-            else (1, abs(number))
-            if var < 1e-15
-            else (0, abs(number) / math.sqrt(var))
+            (0, 0.0) if abs(number) < 1e-12 else (1, abs(number)) if var < 1e-15 else (0, abs(number) / math.sqrt(var))
         )
 
     (rank, size), (own_rank, own_size) = (
@@ -162,10 +137,7 @@ def draw(sizes, seed, rounded=False):
     rng = np.random.default_rng(seed)
     x = [rng.normal(rng.normal(), 1 + i, m) for i, (m, _) in enumerate(sizes)]
     y = [rng.normal(rng.normal(), 2, n) for _, n in sizes]
-    return [
-        [np.round(each).tolist() if rounded else each.tolist() for each in rows]
-        for rows in (x, y)
-    ]
+    return [[np.round(each).tolist() if rounded else each.tolist() for each in rows] for rows in (x, y)]
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -194,9 +166,7 @@ def test_paired_p_values_equal_those_of_a_plain_loop(rounded):
     ],
 )
 @pytest.mark.parametrize("n_resamples", [None, 500])
-def test_the_interval_ends_where_shifts_are_rejected(
-    sizes, paired, n_seeds, n_resamples
-):
+def test_the_interval_ends_where_shifts_are_rejected(sizes, paired, n_seeds, n_resamples):
     for seed in range(n_seeds):
         x, y = map(padded, draw(sizes, seed))
         found, _ = evaluate(x, y, n_resamples=n_resamples, paired=paired, alpha=0.1)
@@ -226,13 +196,9 @@ def test_too_few_deals_leave_the_interval_unbounded():
 def test_numbers_do_not_depend_on_batches_or_on_other_pairs(monkeypatch):
     x, y = map(padded, draw([(10, 10), (12, 12), (3, 3)], 1))
     alone, plan = evaluate(x, y)
-    both = task_effects.task_effect_tests(
-        np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA
-    )
+    both = task_effects.task_effect_tests(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
     monkeypatch.setattr(batches, "MEMORY", 1)
-    apart = task_effects.task_effect_tests(
-        np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA
-    )
+    apart = task_effects.task_effect_tests(np.stack([y, x]), np.stack([x, y]), np.full(3, 1 / 3), plan, ALPHA)
     for name, values in alone.items():
         np.testing.assert_allclose(both[name][1], values, rtol=1e-12)
         np.testing.assert_array_equal(apart[name], both[name])
@@ -241,14 +207,10 @@ def test_numbers_do_not_depend_on_batches_or_on_other_pairs(monkeypatch):
 def test_scale_and_level_of_scores_change_no_p_value():
     x, y = map(padded, draw([(5, 5), (4, 6)], 3))
     level = np.array([[1e6], [-1e6]])
-    here, there = (
-        evaluate(*each)[0] for each in ((x, y), (1e3 * x + level, 1e3 * y + level))
-    )
+    here, there = (evaluate(*each)[0] for each in ((x, y), (1e3 * x + level, 1e3 * y + level)))
     for name in ("pvalue", "interaction_pvalue", "prob_greater_pvalue"):
         assert here[name] == there[name]
-    np.testing.assert_allclose(
-        there["difference_ci"], 1e3 * here["difference_ci"], rtol=1e-6
-    )
+    np.testing.assert_allclose(there["difference_ci"], 1e3 * here["difference_ci"], rtol=1e-6)
 
 
 def test_runs_that_do_not_differ_have_no_interval():
@@ -268,18 +230,12 @@ def test_placements_of_drawn_deals_equal_plain_loops(sizes, rounded):
     w = np.array([0.3, 0.7])
     found, plan = evaluate(x, y, w, n_resamples=30)
     assert not plan.exact
-    pools = [
-        np.sort(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]]))
-        for a, b in zip(x, y, strict=True)
-    ]
+    pools = [np.sort(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]])) for a, b in zip(x, y, strict=True)]
     observed = placements([a[~np.isnan(a)] for a in x], [b[~np.isnan(b)] for b in y], w)
     count = 1
     for labels in plan.blocks():
         for rows in plan.cells[0].of(labels):
-            dealt = [
-                (pool[row == 0], pool[row == 1])
-                for pool, row in zip(pools, rows, strict=True)
-            ]
+            dealt = [(pool[row == 0], pool[row == 1]) for pool, row in zip(pools, rows, strict=True)]
             count += at_least(*placements(*zip(*dealt, strict=True), w), *observed)
     assert found["prob_greater_pvalue"] * plan.n_total == pytest.approx(count)
 
@@ -295,14 +251,10 @@ def test_many_curves_are_dealt_uniformly():
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 5), (12, 11)])
 def test_random_deals_are_uniform(sizes):
     plan = task_plans.plan_deals((sizes,) * 2, 4000, entropy=3)
-    rows = 1 - np.concatenate(
-        [plan.cells[0].of(labels) for labels in plan.blocks()]
-    ).swapaxes(0, 1)
+    rows = 1 - np.concatenate([plan.cells[0].of(labels) for labels in plan.blocks()]).swapaxes(0, 1)
     assert rows.shape == (2, 4000, sum(sizes)) or plan.exact
     assert (rows.sum(axis=-1) == sizes[0]).all()
     share = sizes[0] / sum(sizes)
     error = math.sqrt(share * (1 - share) / rows.shape[1])
     assert (np.abs(rows.mean(axis=1) - share) < 5 * error).all()
-    assert abs(np.corrcoef(rows[0, :, 0], rows[1, :, 0])[0, 1]) < 5 / math.sqrt(
-        rows.shape[1]
-    )
+    assert abs(np.corrcoef(rows[0, :, 0], rows[1, :, 0])[0, 1]) < 5 / math.sqrt(rows.shape[1])

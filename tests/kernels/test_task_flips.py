@@ -46,21 +46,15 @@ def test_answers_of_the_reference(name, number):
     np.testing.assert_allclose(x.sum(), expected["difference"], rtol=1e-9)
     if "random_flips" in expected:
         count = round(pvalue[0] * plan.n_total)
-        assert close_by_chance(
-            count, plan.n_total, expected["pvalue_mc"], expected["random_flips"]
-        )
+        assert close_by_chance(count, plan.n_total, expected["pvalue_mc"], expected["random_flips"])
         return
     assert (plan.exact, plan.n_resamples) == (True, expected["flips"])
     assert pvalue[0] * plan.n_total == expected["count"]
     ends = np.array(expected["interval"], float)
     found = task_flips.flip_intervals(x[np.newaxis], w[np.newaxis], plan, ALPHA)[0, 0]
-    np.testing.assert_allclose(
-        found, ends, rtol=0, atol=1e-9 * np.ptp(ends) if np.isfinite(ends).all() else 0
-    )
+    np.testing.assert_allclose(found, ends, rtol=0, atol=1e-9 * np.ptp(ends) if np.isfinite(ends).all() else 0)
     twin = pair["random_prob_greater"]
-    assert (
-        task_flips.pvalues(theta[np.newaxis], plan)[0] * plan.n_total == twin["count"]
-    )
+    assert task_flips.pvalues(theta[np.newaxis], plan)[0] * plan.n_total == twin["count"]
 
 
 @needed
@@ -83,25 +77,19 @@ def t_of(x):
 def test_p_values_equal_scipys(n):
     x = np.random.default_rng(n).normal(0.4, 1, n)
     found = task_flips.pvalues(x[np.newaxis], plans.plan_flips(n, None))[0]
-    test = stats.permutation_test(
-        (x,), np.sum, permutation_type="samples", n_resamples=np.inf
-    )
+    test = stats.permutation_test((x,), np.sum, permutation_type="samples", n_resamples=np.inf)
     assert found == pytest.approx(test.pvalue)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n", "n_resamples"), [(8, None), (12, 700)])
-def test_the_interval_has_just_the_shifts_that_are_not_rejected(
-    weighted, n, n_resamples
-):
+def test_the_interval_has_just_the_shifts_that_are_not_rejected(weighted, n, n_resamples):
     rng = np.random.default_rng(4)
     w = rng.uniform(0.2, 1, n) if weighted else np.ones(n)
     w /= w.sum()
     d = rng.normal(0.3, 1, n)
     plan = plans.plan_flips(n, n_resamples, entropy=1)
-    low, high = task_flips.flip_intervals(
-        (w * d)[np.newaxis], w[np.newaxis], plan, ALPHA
-    )[0, 0]
+    low, high = task_flips.flip_intervals((w * d)[np.newaxis], w[np.newaxis], plan, ALPHA)[0, 0]
     assert low < w @ d < high
 
     def p_at(shift):
@@ -116,9 +104,7 @@ def test_the_interval_has_just_the_shifts_that_are_not_rejected(
 @pytest.mark.parametrize("scale", [0.0, 2.0])
 def test_step_down_equals_a_plain_loop(absent, scale):
     rng = np.random.default_rng(6)
-    x = rng.normal([[0.2], [0.8], [1.2], [0]], 1, (4, 8)) * np.exp(
-        scale * rng.normal(size=8)
-    )
+    x = rng.normal([[0.2], [0.8], [1.2], [0]], 1, (4, 8)) * np.exp(scale * rng.normal(size=8))
     x[1, :absent] = np.nan
     _, adjusted = task_flips.pvalues(x, plans.plan_flips(8, None))
     np.testing.assert_allclose(adjusted, flips_min_p(x))
@@ -142,9 +128,7 @@ def test_data_sets_in_front_are_alone():
 MIN_P = FILE.with_name("dev_minp.json")
 
 
-@pytest.mark.skipif(
-    not MIN_P.exists(), reason="the reference answers are not beside the project"
-)
+@pytest.mark.skipif(not MIN_P.exists(), reason="the reference answers are not beside the project")
 def test_step_down_of_the_reference():
     for case in json.loads(MIN_P.read_text()):
         scores, pairs = np.array(case["scores"]), np.array(case["pairs"])
@@ -152,12 +136,8 @@ def test_step_down_of_the_reference():
         n = x.shape[1]
         found = task_flips.pvalues(x, plans.plan_flips(n, None), ALPHA)
         for mine, name in zip(found, ("p", "p_adjusted"), strict=True):
-            np.testing.assert_allclose(
-                mine, case[name], rtol=1e-12, err_msg=case["name"]
-            )
-        wanted = tasks_needed.tasks_to_show(
-            x.mean(1), x.std(1, ddof=1), np.full(len(x), n), ALPHA
-        )
+            np.testing.assert_allclose(mine, case[name], rtol=1e-12, err_msg=case["name"])
+        wanted = tasks_needed.tasks_to_show(x.mean(1), x.std(1, ddof=1), np.full(len(x), n), ALPHA)
         expected = [np.nan if each is None else each for each in case["tasks_to_show"]]
         np.testing.assert_array_equal(wanted, expected)
 
@@ -193,9 +173,7 @@ def test_members_of_too_few_families_do_not_count():
     plan = plans.plan_flips(8, None)
     pvalue, adjusted = task_flips.pvalues(x, plan, ALPHA)
     assert np.isnan(adjusted[1])
-    np.testing.assert_array_equal(
-        adjusted[[0, 2]], task_flips.pvalues(x[[0, 2]], plan)[1]
-    )
+    np.testing.assert_array_equal(adjusted[[0, 2]], task_flips.pvalues(x[[0, 2]], plan)[1])
     np.testing.assert_array_equal(pvalue, task_flips.pvalues(x, plan)[0])
 
 
@@ -230,10 +208,7 @@ def test_a_member_of_few_families_has_all_their_flips(n_resamples):
 def test_absent_families_change_no_exact_p_value():
     x = np.random.default_rng(8).normal(size=(1, 7))
     with_absent = np.insert(x, [2, 5], np.nan, axis=1)
-    here, there = (
-        task_flips.pvalues(each, plans.plan_flips(each.shape[1], None))
-        for each in (x, with_absent)
-    )
+    here, there = (task_flips.pvalues(each, plans.plan_flips(each.shape[1], None)) for each in (x, with_absent))
     np.testing.assert_array_equal(here, there)
 
 

@@ -13,18 +13,11 @@ from xcurves.kernels.times.hitting_times import (
 
 def claims(low, high=None, families=None):
     """Claims about one algorithm, as logarithms, given bounds of the logarithm of its ratio in each task."""
-    bounds = np.exp(
-        np.array([low, low if high is None else high], float)[:, np.newaxis]
-    )
+    bounds = np.exp(np.array([low, low if high is None else high], float)[:, np.newaxis])
     families = np.arange(bounds.shape[-1]) if families is None else np.array(families)
-    made, _ = hitting_times.over_tasks(
-        bounds, families, plan_flips(families.max() + 1, None), 0.05
-    )
+    made, _ = hitting_times.over_tasks(bounds, families, plan_flips(families.max() + 1, None), 0.05)
     with np.errstate(divide="ignore"):
-        return {
-            name: each[0] if name == "pvalue" else np.log(each[0])
-            for name, each in made.items()
-        }
+        return {name: each[0] if name == "pvalue" else np.log(each[0]) for name, each in made.items()}
 
 
 def test_a_bound_enters_one_end_and_opens_the_other():
@@ -35,11 +28,7 @@ def test_a_bound_enters_one_end_and_opens_the_other():
     assert np.isnan(bounded["speedup"])
     assert bounded["speedup_ci"].tolist() == [-np.inf, whole["speedup_ci"][1]]
     assert bounded["pvalue"] == 1  # an upper bound shows no "sooner"
-    assert (
-        claims(np.where(np.arange(7) == 2, -np.inf, -x), -x)["pvalue"]
-        == whole["pvalue"]
-        == 2 / 2**7
-    )
+    assert claims(np.where(np.arange(7) == 2, -np.inf, -x), -x)["pvalue"] == whole["pvalue"] == 2 / 2**7
 
 
 def test_tasks_that_say_nothing_are_left_out():
@@ -79,18 +68,12 @@ def test_medians_of_times_are_infinite_if_a_middle_one_is():
 
 
 def test_contributions_are_the_areas_under_profiles():
-    times = np.array(
-        [[2.0, 1.0], [3.0, 6.0], [np.inf, 2.0], [np.inf, np.inf], [9.0, 1.0]]
-    )
+    times = np.array([[2.0, 1.0], [3.0, 6.0], [np.inf, 2.0], [np.inf, np.inf], [9.0, 1.0]])
     found = ratios(times, None, 4.0)
     tau = np.linspace(1, 4, 300_001)
     area = (found[..., np.newaxis] <= tau).mean(axis=0)[:, :-1].mean(axis=-1)
-    np.testing.assert_allclose(
-        contributions(found, 4.0, None).mean(axis=0), area, atol=1e-5
-    )
-    np.testing.assert_allclose(
-        contributions(found, 4.0, 100).mean(axis=0), area, atol=0.01
-    )
+    np.testing.assert_allclose(contributions(found, 4.0, None).mean(axis=0), area, atol=1e-5)
+    np.testing.assert_allclose(contributions(found, 4.0, 100).mean(axis=0), area, atol=0.01)
 
 
 def test_gates_in_their_order():
@@ -101,9 +84,7 @@ def test_gates_in_their_order():
 
 
 def test_scores_of_drawn_runs_vary_only_where_runs_do():
-    times = np.array(
-        [[[1.0, 1.0, 1.0], [2.0, 2.0, np.nan]], [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]]]
-    )
+    times = np.array([[[1.0, 1.0, 1.0], [2.0, 2.0, np.nan]], [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]]])
     scores = bootstrap_scores(times, None, 4.0, None, 500, 0)
     first = 0.5 * (1 + (4 - np.array([1.0, 2.0, 3.0])) / 3)
     assert {*np.round(scores[:, 0], 9)} == {*np.round(first, 9)}

@@ -75,18 +75,14 @@ def test_a_difference_of_many_standard_deviations_takes_the_fewest_tasks(effect)
 def test_powers_by_spreads_are_those_of_simulated_tasks(effect, n):
     """They stand in where SciPy's noncentral t is NaN, as at 8 standard deviations and 2 tasks."""
     critical = stats.t.ppf([1 - ALPHA / 2], n - 1)
-    found = tasks_needed._power_by_spreads(
-        np.array([effect * np.sqrt(n)]), np.array([float(n)]), critical
-    )
+    found = tasks_needed._power_by_spreads(np.array([effect * np.sqrt(n)]), np.array([float(n)]), critical)
     held, n_sets = simulated_power(effect, n, ALPHA)
     low, high = stats.binom.interval(0.999, n_sets, found.item())
     assert low <= held <= high
     known = power_of_nct(effect, n, ALPHA)
     if np.isfinite(known):
         np.testing.assert_allclose(found, known, atol=1e-4)
-        np.testing.assert_allclose(
-            found, tasks_needed.power(np.array([effect]), np.array([n]), ALPHA), 1e-3
-        )
+        np.testing.assert_allclose(found, tasks_needed.power(np.array([effect]), np.array([n]), ALPHA), 1e-3)
 
 
 def test_where_no_number_of_tasks_is_known():
@@ -98,9 +94,7 @@ def test_where_no_number_of_tasks_is_known():
 
 
 def test_the_furthest_end_takes_at_least_so_many_tasks():
-    ends = np.array(
-        [[-0.2, 1.5], [-1.5, 0.2], [-np.inf, np.inf], [0.4, np.inf], [np.nan, np.nan]]
-    )
+    ends = np.array([[-0.2, 1.5], [-1.5, 0.2], [-np.inf, np.inf], [0.4, np.inf], [np.nan, np.nan]])
     one = np.ones(5)
     found = tasks_needed.tasks_at_least(ends, 2 * one, 9 * one, ALPHA / 3)
     both = first_number(0.75, ALPHA / 3)
@@ -127,9 +121,7 @@ def test_the_smallest_difference_has_the_power(alpha):
     assert np.isnan(nothing).all()
 
 
-@pytest.mark.skipif(
-    not ITEMS.exists(), reason="the reference answers are not beside the project"
-)
+@pytest.mark.skipif(not ITEMS.exists(), reason="the reference answers are not beside the project")
 def test_smallest_differences_of_the_reference():
     for case in json.loads(ITEMS.read_text()):
         scores = np.array(case["scores"], float).mean(axis=-1)
@@ -139,9 +131,7 @@ def test_smallest_differences_of_the_reference():
         cluster = np.arange(d.shape[1]) if case["cluster"] is None else case["cluster"]
         w = here / here.sum(axis=1, keepdims=True)
         x, weights = (
-            np.stack(
-                [each[:, np.equal(cluster, one)].sum(1) for one in set(cluster)], 1
-            )
+            np.stack([each[:, np.equal(cluster, one)].sum(1) for one in set(cluster)], 1)
             for each in (w * np.nan_to_num(d), w)
         )
         absent = weights == 0
@@ -161,7 +151,5 @@ def test_the_power_of_many_tasks_is_that_of_the_noncentral_t(n):
     critical = stats.t.isf(alpha / 2, n - 1)
     shift = critical + np.array([-1.0, 0.0, 0.5, 0.84, 1.5, 3.0])
     expected = stats.nct.sf(critical, n - 1, shift)
-    found = tasks_needed._power_by_normal(
-        shift, np.full(6, float(n)), np.full(6, critical)
-    )
+    found = tasks_needed._power_by_normal(shift, np.full(6, float(n)), np.full(6, critical))
     np.testing.assert_allclose(found, expected, atol=5e-4)

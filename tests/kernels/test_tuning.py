@@ -24,12 +24,8 @@ def rows(sample):
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 17, 100, 200])
 def test_ranks_of_the_median_are_those_of_rationals(n):
     trials = range(1, 160)
-    expected = [
-        next(i for i in range(1, n + 1) if 2 * Fraction(i, n) ** k >= 1) for k in trials
-    ]
-    assert ecdf.quantile_ranks(
-        0.5 ** (1 / np.array(trials)), np.array([n])
-    ).tolist() == [expected]
+    expected = [next(i for i in range(1, n + 1) if 2 * Fraction(i, n) ** k >= 1) for k in trials]
+    assert ecdf.quantile_ranks(0.5 ** (1 / np.array(trials)), np.array([n])).tolist() == [expected]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -37,9 +33,7 @@ def test_the_mean_best_is_that_over_all_samples(sample):
     means, _ = tuning.best_means(*rows(sample), TRIALS, 0.05, -1.0, 10.0)
     for k, found in zip(TRIALS, means[0], strict=True):
         maxima = [max(chosen) for chosen in itertools.combinations(sample, k)]
-        np.testing.assert_allclose(
-            found, np.mean(maxima) if maxima else np.nan, rtol=1e-12
-        )
+        np.testing.assert_allclose(found, np.mean(maxima) if maxima else np.nan, rtol=1e-12)
 
 
 @pytest.mark.parametrize("sample", SAMPLES[1:])
@@ -77,10 +71,7 @@ def test_bands_of_the_median_invert_those_of_the_distribution(sample):
     limits = oracles.band(len(sample), 0.05)
     for place, k in enumerate(TRIALS.tolist()):
         p = 0.5 ** (1 / k)
-        lower, upper = (
-            inverse(sample, each, p, (-np.inf, np.inf))
-            for each in (limits[1], limits[0])
-        )
+        lower, upper = (inverse(sample, each, p, (-np.inf, np.inf)) for each in (limits[1], limits[0]))
         estimate, *ends = found[:, 0, place]
         assert ends == [lower, upper]
         z = inverse(
@@ -110,9 +101,7 @@ def test_trials_to_match_are_found_by_trying_all():
     for place in range(len(trials)):
         target, lower, upper = (each[0, place] for each in other)
         here = own[0, 0] >= target  # never of NaN
-        assert (
-            found[0, place] == first(here) if here.any() else np.isnan(found[0, place])
-        )
+        assert found[0, place] == first(here) if here.any() else np.isnan(found[0, place])
         assert ends[0, place, 0] == first(own[2, 0] >= lower)
         assert ends[0, place, 1] == first(own[1, 0] >= upper)
 
@@ -136,9 +125,7 @@ def test_selected_scores_are_those_of_all_samples(by):
         return [scores[0, i] for i in set(sample) if by[i] == best]
 
     for place, k in enumerate(trials.tolist()):
-        of_samples = [
-            np.mean(chosen(sample)) for sample in itertools.combinations(present, k)
-        ]
+        of_samples = [np.mean(chosen(sample)) for sample in itertools.combinations(present, k)]
         np.testing.assert_allclose(means[0, place], np.mean(of_samples))
         weight = dict.fromkeys(sorted(scores[0, present]), Fraction(0))
         for sample in itertools.product(present, repeat=k):
@@ -158,10 +145,6 @@ def test_no_trials_say_nothing():
     x, n = np.full((1, 3), np.nan), np.array([0])
     found = tuning.best_medians(x, n, TRIALS, 0.05, together=True)
     assert np.isnan(found).all()
-    assert all(
-        np.isnan(each).all() for each in tuning.best_means(x, n, TRIALS, 0.05, 0.0, 1.0)
-    )
-    assert all(
-        np.isnan(each).all() for each in tuning.trials_to_match(x, n, found, 0.05)
-    )
+    assert all(np.isnan(each).all() for each in tuning.best_means(x, n, TRIALS, 0.05, 0.0, 1.0))
+    assert all(np.isnan(each).all() for each in tuning.trials_to_match(x, n, found, 0.05))
     assert all(np.isnan(each).all() for each in tuning.selected(x, x, TRIALS))

@@ -13,10 +13,7 @@ TIED = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 
 
 def merged(x, y, width=8):
-    rows = [
-        np.array([*sample, *[np.nan] * (width - len(sample))], float)[np.newaxis]
-        for sample in (x, y)
-    ]
+    rows = [np.array([*sample, *[np.nan] * (width - len(sample))], float)[np.newaxis] for sample in (x, y)]
     return twosample.merge_samples(*rows)
 
 
@@ -36,9 +33,7 @@ def test_ks_pvalue_is_that_of_all_splits_ties_included(x, y):
     np.testing.assert_allclose(pvalue, oracles.ks_enumeration(x, y), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("m", "n"), [(10, 10), (7, 31), (100, 60), (400, 400), (5, 10_000)]
-)
+@pytest.mark.parametrize(("m", "n"), [(10, 10), (7, 31), (100, 60), (400, 400), (5, 10_000)])
 def test_without_ties_it_is_scipys(m, n):
     rng = np.random.default_rng(m)
     x, y = rng.normal(size=(1, m)), rng.normal(0.4, size=(1, n))
@@ -51,9 +46,7 @@ def test_without_ties_it_is_scipys(m, n):
 
 def test_beyond_the_limit_it_is_kolmogorovs(monkeypatch):
     rng = np.random.default_rng(0)
-    both = twosample.merge_samples(
-        rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000))
-    )
+    both = twosample.merge_samples(rng.normal(size=(1, 3000)), rng.normal(0.05, size=(1, 2000)))
     gap = twosample.gaps(both)
     exact = twosample.ks_pvalue(both, gap)
     monkeypatch.setattr(twosample, "EXACT_WORK", 2_000 * 5_000)
@@ -91,12 +84,8 @@ def test_groups_of_unequal_sizes_are_each_tested_by_themselves():
 @pytest.mark.parametrize(("m", "n"), [(10, 10), (3, 12), (58, 51)])
 @pytest.mark.parametrize("probability", [0.0, 0.03, 0.5, 0.893, 1.0])
 def test_newcombes_interval_is_the_root_of_his_quartic(m, n, probability):
-    found = twosample.newcombe(
-        np.array([probability]), np.array([m]), np.array([n]), 0.05
-    )[0]
-    np.testing.assert_allclose(
-        found, oracles.newcombe(probability, m, n, stats.norm.ppf(0.975)), atol=1e-9
-    )
+    found = twosample.newcombe(np.array([probability]), np.array([m]), np.array([n]), 0.05)[0]
+    np.testing.assert_allclose(found, oracles.newcombe(probability, m, n, stats.norm.ppf(0.975)), atol=1e-9)
 
 
 @pytest.mark.slow
@@ -114,19 +103,12 @@ def test_stratified_probability_and_interval_are_those_of_a_textbook_bootstrap()
         np.mean([oracles.prob_greater(*each) for each in strata]),
     )
     drawn = [
-        np.mean(
-            [
-                oracles.prob_greater(rng.choice(a, len(a)), rng.choice(b, len(b)))
-                for a, b in strata
-            ]
-        )
+        np.mean([oracles.prob_greater(rng.choice(a, len(a)), rng.choice(b, len(b))) for a, b in strata])
         for _ in range(4_000)
     ]
     low, high = twosample.stratified_interval(x, y, 40_000, 0, 0.05)[0]
     for limit, tail in ((low, 0.025), (high, 0.975)):
         error = 4 * np.sqrt(0.025 * 0.975 / len(drawn))
         assert (
-            np.mean(np.array(drawn) < limit - 1e-9) - error
-            <= tail
-            <= np.mean(np.array(drawn) <= limit + 1e-9) + error
+            np.mean(np.array(drawn) < limit - 1e-9) - error <= tail <= np.mean(np.array(drawn) <= limit + 1e-9) + error
         )

@@ -11,11 +11,7 @@ AT = 400.0
 
 
 def fitted(errors, **options):
-    values = (
-        errors.transpose(..., "run", "training")
-        .to_numpy()
-        .reshape(-1, *errors.shape[-2:])
-    )
+    values = errors.transpose(..., "run", "training").to_numpy().reshape(-1, *errors.shape[-2:])
     sizes = Sizes(*wls.size_statistics(values))
     at = np.full(len(values), AT)
     return Model(errors.training.to_numpy(), **options).fit(at, sizes), sizes, at
@@ -26,9 +22,7 @@ def test_measure_gives_means_and_sample_variances():
     folds, means, spread = wls.size_statistics(errors.to_numpy())
     np.testing.assert_array_equal(folds, errors.notnull().sum("run"))
     np.testing.assert_allclose(means, errors.mean("run"), rtol=1e-14)
-    np.testing.assert_allclose(
-        spread[:, :4], errors[..., :4].var("run", ddof=1), rtol=1e-12
-    )
+    np.testing.assert_allclose(spread[:, :4], errors[..., :4].var("run", ddof=1), rtol=1e-12)
     assert np.isnan(spread[:, 4]).all()
 
 
@@ -43,9 +37,7 @@ def test_measure_gives_means_and_sample_variances():
         (True, "variance-folds", 5.0, 60),
     ],
 )
-def test_gamma_is_that_of_a_literal_pseudo_inverse_grid_search(
-    quadratic, scheme, strength, n_curves
-):
+def test_gamma_is_that_of_a_literal_pseudo_inverse_grid_search(quadratic, scheme, strength, n_curves):
     errors, _ = simulate_errors(n_curves, 1)
     fit, _, _ = fitted(errors, quadratic=quadratic, weights=scheme, strength=strength)
     for i in range(n_curves):
@@ -54,9 +46,7 @@ def test_gamma_is_that_of_a_literal_pseudo_inverse_grid_search(
         gamma, totals = oracle.search(curve, variances, scheme, strength, quadratic)
         found = fit.theta[i, powerlaw.GAMMA]
         if found != gamma:  # a tie to the last digits is the only excuse
-            assert totals[oracle.GRID.index(found)] == pytest.approx(
-                min(totals), rel=1e-9
-            ), i
+            assert totals[oracle.GRID.index(found)] == pytest.approx(min(totals), rel=1e-9), i
             assert quadratic
 
 
@@ -72,9 +62,7 @@ def test_curves_of_other_sizes_in_one_block_are_fitted_as_alone():
 
 
 @pytest.mark.parametrize("gamma", [-0.01, -0.02, -0.5, -0.99])
-@pytest.mark.parametrize(
-    "sizes", [(25, 50, 100, 200, 400), (1e5, 2e5, 4e5, 1e6), (1, 2, 3)]
-)
+@pytest.mark.parametrize("sizes", [(25, 50, 100, 200, 400), (1e5, 2e5, 4e5, 1e6), (1, 2, 3)])
 def test_eta_has_twelve_digits_against_sixty(gamma, sizes):
     rng = np.random.default_rng(0)
     n = np.array(sizes, dtype=float)
@@ -106,10 +94,7 @@ def test_pseudo_inverse_is_numpys():
     found = wls.pseudo_inverse(columns, weights)
     for i in range(6):
         root = np.diag(np.sqrt(weights[i]))
-        literal = (
-            np.linalg.pinv(root @ np.column_stack([column[i] for column in columns]))
-            @ root
-        )
+        literal = np.linalg.pinv(root @ np.column_stack([column[i] for column in columns])) @ root
         np.testing.assert_allclose(found[i], literal, rtol=1e-9, atol=1e-12)
 
 
@@ -124,20 +109,14 @@ def test_covariances_are_those_of_dense_matrices():
     model = Model(errors.training.to_numpy())
     by_theta = powerlaw.jacobian(fit.theta, at)
     free = by_theta @ model.covariance(at, sizes, fit) @ by_theta.swapaxes(1, 2)
-    given = (
-        by_theta
-        @ model.covariance(at, sizes, fit, given_gamma=True)
-        @ by_theta.swapaxes(1, 2)
-    )
+    given = by_theta @ model.covariance(at, sizes, fit, given_gamma=True) @ by_theta.swapaxes(1, 2)
     for i in range(10):
         curve = as_dict(errors[i])
         _, variances = oracle.variance_model(curve)
         gamma = fit.theta[i, powerlaw.GAMMA]
         (alpha, eta), covariance, _ = oracle.given_gamma(curve, gamma, variances)
         np.testing.assert_allclose(given[i, 3:5, 3:5], covariance, rtol=1e-8)
-        np.testing.assert_allclose(
-            powerlaw.parameters(fit.theta, at)[i, 3:5], [alpha, eta], rtol=1e-10
-        )
+        np.testing.assert_allclose(powerlaw.parameters(fit.theta, at)[i, 3:5], [alpha, eta], rtol=1e-10)
         order = np.ix_([3, 4, 2], [3, 4, 2])
         np.testing.assert_allclose(
             free[i][order],
@@ -185,12 +164,7 @@ def test_quadratic_covariances_are_those_of_numerical_derivatives():
             return error - fall + delta * (n**gamma - AT**gamma) ** 2
 
         steps = np.diag(1e-5 * np.maximum(np.abs(fit.theta[i]), 1e-2))
-        slopes = np.column_stack(
-            [
-                (curve(fit.theta[i] + s) - curve(fit.theta[i] - s)) / (2 * s.sum())
-                for s in steps
-            ]
-        )
+        slopes = np.column_stack([(curve(fit.theta[i] + s) - curve(fit.theta[i] - s)) / (2 * s.sum()) for s in steps])
         w = np.diag(fit.weights[i])
         operator = np.linalg.solve(slopes.T @ w @ slopes, slopes.T @ w)
         expected = operator @ np.diag(fit.variance[i] / sizes.folds[i]) @ operator.T
@@ -205,15 +179,11 @@ def test_the_check_of_variances_is_a_chi_square_test():
     found = wls.variance_pvalue(folds, spread, variance)
     for curve, value in ((0, (3 * 0.5 + 2 * 2.0) / 1.5), (2, 4 * (9 + 8 + 7) / 1.5)):
         law = stats.chi2((folds[curve] - 1).sum())
-        np.testing.assert_allclose(
-            found[curve], 2 * min(law.cdf(value), law.sf(value)), rtol=1e-10
-        )
+        np.testing.assert_allclose(found[curve], 2 * min(law.cdf(value), law.sf(value)), rtol=1e-10)
     assert found[1] == 1
 
 
 def test_sizes_near_zero_have_no_variance():
     n = np.array([1e-300, 1.0, 2.0])
     folds = np.full((1, 3), 3.0)
-    assert np.isfinite(
-        wls.pooled_variance(n, folds, np.full((1, 3), 0.03), 0.02, None)[0, 1:]
-    ).all()
+    assert np.isfinite(wls.pooled_variance(n, folds, np.full((1, 3), 0.03), 0.02, None)[0, 1:]).all()

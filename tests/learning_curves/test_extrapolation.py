@@ -36,15 +36,11 @@ def quiet(errors, **options):
         return xcurves.fit_power_law(errors, **options)
 
 
-@pytest.mark.skipif(
-    not FIRST.exists(), reason="no reference answers beside the repository"
-)
+@pytest.mark.skipif(not FIRST.exists(), reason="no reference answers beside the repository")
 @pytest.mark.parametrize("octave", ["one_per_octave", "two_per_octave"])
 def test_laws_of_all_sizes_and_their_backtests_are_those_of_the_first_reference(octave):
     for case in json.loads(FIRST.read_text())[octave]:
-        errors = xr.DataArray(
-            case["error"], {"training": case["n"]}, ["training"], attrs={"units": "1"}
-        )
+        errors = xr.DataArray(case["error"], {"training": case["n"]}, ["training"], attrs={"units": "1"})
         fit = quiet(errors, octaves=None)
         assert fit.gamma == case["gamma"]
         assert fit.asymptote_at_bound == case["bound_binds"]
@@ -57,21 +53,15 @@ def test_laws_of_all_sizes_and_their_backtests_are_those_of_the_first_reference(
         for name, key in (names | {"backtest_error_law": "rho"}).items():
             np.testing.assert_allclose(fit[name], case[key], rtol=1e-7, err_msg=name)
         more = fit.curves.predict(case["predict_at"])
-        np.testing.assert_allclose(
-            more.prediction_by_law, case["prediction"], rtol=1e-7
-        )
-        half = np.log(
-            more.prediction_ci_given_law.sel(ci_bound="upper") / more.prediction_by_law
-        )
+        np.testing.assert_allclose(more.prediction_by_law, case["prediction"], rtol=1e-7)
+        half = np.log(more.prediction_ci_given_law.sel(ci_bound="upper") / more.prediction_by_law)
         np.testing.assert_allclose(half, case["half_width_law_log"], rtol=1e-7)
 
 
 def check_case(case):
     """One curve of a reference: the law, its sizes, backtests, predictions and their intervals."""
     units = "1" if case["units"] == "fraction" else "nats"
-    errors = xr.DataArray(
-        case["error"], {"training": case["n"]}, ["training"], attrs={"units": units}
-    )
+    errors = xr.DataArray(case["error"], {"training": case["n"]}, ["training"], attrs={"units": units})
     fit = quiet(errors, predict_at=case["predict_at"])
     assert (fit.attrs["weighting"], fit.attrs["octaves"]) == (
         case["weights"],
@@ -89,46 +79,32 @@ def check_case(case):
         **{n: n for n in ("alpha", "eta", "error_at_n", *errors)},
     }.items():
         np.testing.assert_allclose(fit[name], case[key], rtol=1e-8, err_msg=name)
-    np.testing.assert_allclose(
-        backtest_spread(fit.backtest_error, fit.n_cuts), case["rho"], rtol=1e-8
-    )
+    np.testing.assert_allclose(backtest_spread(fit.backtest_error, fit.n_cuts), case["rho"], rtol=1e-8)
     more = fit.curves.predict(case["predict_at"])
     for found in (fit, more):
         np.testing.assert_allclose(found.prediction, case["prediction"], rtol=1e-8)
-        np.testing.assert_allclose(
-            found.prediction_ci, np.transpose([case["lower"], case["upper"]]), rtol=1e-8
-        )
-        half = np.log(
-            found.prediction_ci_given_law.sel(ci_bound="upper") / case["by_law"]
-        )
+        np.testing.assert_allclose(found.prediction_ci, np.transpose([case["lower"], case["upper"]]), rtol=1e-8)
+        half = np.log(found.prediction_ci_given_law.sel(ci_bound="upper") / case["by_law"])
         np.testing.assert_allclose(half, case["half_width_law_log"], rtol=1e-8)
     for name, key in (("by_law", "by_law"), ("last_fall", "last_fall")):
         np.testing.assert_allclose(more[f"prediction_{name}"], case[key], rtol=1e-8)
     np.testing.assert_allclose(more.change_ratio, case["change_ratio"], rtol=1e-8)
     half = np.log(more.change_ratio_ci.sel(ci_bound="upper") / more.change_ratio)
-    np.testing.assert_allclose(
-        half, case["half_width_ratio_log"], rtol=1e-8, atol=1e-12
-    )
+    np.testing.assert_allclose(half, case["half_width_ratio_log"], rtol=1e-8, atol=1e-12)
 
 
-@pytest.mark.skipif(
-    not REFERENCE.exists(), reason="no reference answers beside the repository"
-)
+@pytest.mark.skipif(not REFERENCE.exists(), reason="no reference answers beside the repository")
 def test_laws_of_the_last_octaves_and_predictions_are_those_of_the_reference():
     for case in json.loads(REFERENCE.read_text())["cases"]:
         check_case(case)
 
 
-@pytest.mark.parametrize(
-    "n", [N, 100 * 2.0 ** np.arange(6)], ids=["half octaves", "octaves"]
-)
+@pytest.mark.parametrize("n", [N, 100 * 2.0 ** np.arange(6)], ids=["half octaves", "octaves"])
 def test_predictions_are_those_of_plain_loops(n):
     """The combined rule, its backtest and its interval, from an oracle of loops over cuts and sizes."""
     rng = np.random.default_rng(4)
     means = (0.02 + 0.1 * (n / n[-1]) ** -0.4) * np.exp(0.03 * rng.normal(size=len(n)))
-    fit = quiet(
-        xr.DataArray(means, {"training": n}, ["training"], attrs={"units": "1"})
-    )
+    fit = quiet(xr.DataArray(means, {"training": n}, ["training"], attrs={"units": "1"}))
     later = n[-1] * np.array([1.5, 2, 4])
     more = fit.curves.predict(later)
     expected = oracle.combined(n, means, later)
@@ -137,9 +113,7 @@ def test_predictions_are_those_of_plain_loops(n):
     np.testing.assert_allclose(fit.backtest_error, error, rtol=1e-6)
     cuts, octaves = len(oracle.cuts(n)), np.log2(later / n[-1])
     rho = np.sqrt((cuts * error**2 + 0.02**2) / (cuts + 1))
-    law = np.log(
-        more.prediction_ci_given_law.sel(ci_bound="upper") / more.prediction_by_law
-    )
+    law = np.log(more.prediction_ci_given_law.sel(ci_bound="upper") / more.prediction_by_law)
     (top,) = oracle.refit_last(n, means, n[-1:])
     parts = [
         (1 - np.minimum(octaves, 1) / 2) * law,
@@ -158,14 +132,11 @@ def test_other_rules_are_there_on_request():
     fit = quiet(laws(3), octaves=None)
     sizes = [400.0, N[-1], 3200.0, 6400.0]
     both, law, fall, linear = (
-        fit.curves.predict(sizes, rule=rule)
-        for rule in ("combined", "power-law", "last-fall", "linear")
+        fit.curves.predict(sizes, rule=rule) for rule in ("combined", "power-law", "last-fall", "linear")
     )
     np.testing.assert_allclose(law.prediction, both.prediction_by_law)
     np.testing.assert_allclose(fall.prediction, both.prediction_last_fall)
-    np.testing.assert_allclose(
-        both.prediction[:, 2:] ** 2, law.prediction[:, 2:] * fall.prediction[:, 2:]
-    )
+    np.testing.assert_allclose(both.prediction[:, 2:] ** 2, law.prediction[:, 2:] * fall.prediction[:, 2:])
     np.testing.assert_allclose(both.prediction[:, :2], law.prediction[:, :2])
     last = fit.mean_error[:, -1]
     np.testing.assert_allclose(fall.prediction_ci.sel(ci_bound="upper")[:, -1], last)
@@ -193,9 +164,7 @@ def test_differences_to_a_reference_are_those_of_predictions():
         one.prediction - one.prediction_ci.sel(ci_bound="lower"),
         other.prediction_ci.sel(ci_bound="upper") - other.prediction,
     )
-    np.testing.assert_allclose(
-        more.difference_ci.sel(ci_bound="lower"), more.difference - down
-    )
+    np.testing.assert_allclose(more.difference_ci.sel(ci_bound="lower"), more.difference - down)
     assert "it differs from that of 1 by" in more.curves.summary()
     own = fit.curves.predict(4 * fit["at"], reference=1)
     np.testing.assert_allclose(own["n"], 4 * fit["at"].sel(algorithm=[0, 2]))
@@ -225,9 +194,7 @@ def test_defaults_are_a_bounded_fit_with_relative_weights():
     np.testing.assert_array_equal(fit["at"], [N[-1]] * 4)
     for i in range(4):
         gamma, x, _ = oracle.relative(N[2:], errors[i, 2:].to_numpy())
-        np.testing.assert_allclose(
-            [fit.gamma[i], fit.alpha[i]], [gamma, x[0]], rtol=1e-6, atol=1e-12
-        )
+        np.testing.assert_allclose([fit.gamma[i], fit.alpha[i]], [gamma, x[0]], rtol=1e-6, atol=1e-12)
     folds = xr.concat([errors, errors * 1.01], "run")
     assert quiet(folds).attrs["weighting"] == "variance-folds"
     single = folds.where((folds.run < 1) | (folds.curve != 2))
@@ -270,9 +237,7 @@ def test_each_curve_is_predicted_at_its_own_size():
     assert more.curves.table()["n"].tolist() == more["n"].values.tolist()
     assert f"at size {4 * N[-3]:,.0f} the predicted error is" in more.curves.summary()
     assert "Predicted errors" in xcurves.kinds.kind("predict").answer(more)
-    with pytest.raises(
-        ValueError, match=r"n must be sizes on further dims .* got dims \('other',\)"
-    ):
+    with pytest.raises(ValueError, match=r"n must be sizes on further dims .* got dims \('other',\)"):
         fit.curves.predict(xr.DataArray([1.0], dims="other"))
 
 
@@ -288,14 +253,9 @@ def test_a_table_of_curves_is_one_call_with_one_warning():
         fit = xcurves.fit_power_law(errors)
     assert len(caught) == 1
     said = str(caught[0].message)
-    assert said.startswith(
-        "12 of 24 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; "
-    )
+    assert said.startswith("12 of 24 curves are not fitted and NaN: no errors (curve 1), too few sizes (curve 0; ")
     assert "and 2 more" in said
-    assert (
-        "error not positive (curve 2; curve 8; curve 9 and 2 more), rising errors (curve 3)"
-        in said
-    )
+    assert "error not positive (curve 2; curve 8; curve 9 and 2 more), rising errors (curve 3)" in said
     assert caught[0].filename == __file__
     assert fit.unfit.values[:12].tolist() == [2, 1, 6, 7, 2, 2, 2, 2, 6, 6, 6, 6]
     assert (fit.unfit.values[12:] == 0).all()
@@ -315,9 +275,7 @@ def test_curves_that_miss_their_last_octaves_are_named():
     assert (fit.backtest_error > 0.1).values.tolist() == [False, True, False]
     assert fit.curves.table()["note"].iloc[1].startswith("misses its last octaves")
     share = 100 * fit.backtest_error[1].item()
-    assert (
-        f"curve 1 ({share:.3g} %) misses its own last octaves" in fit.curves.summary()
-    )
+    assert f"curve 1 ({share:.3g} %) misses its own last octaves" in fit.curves.summary()
 
 
 def test_curves_too_short_for_a_backtest_are_said_once():
@@ -358,32 +316,15 @@ def test_predictions_of_the_bootstrap_are_widened_too():
     fit = quiet(errors, predict_at=[6400], n_resamples=99, rng=0)
     plain = quiet(errors, predict_at=[6400])
     np.testing.assert_allclose(fit.prediction, plain.prediction)
-    law = (
-        np.log(
-            plain.prediction_ci_given_law
-            / plain.curves.predict([6400]).prediction_by_law
-        )
-        / 2
-    )
+    law = np.log(plain.prediction_ci_given_law / plain.curves.predict([6400]).prediction_by_law) / 2
     added = np.log(plain.prediction_ci / plain.prediction) ** 2 - law**2
-    boot = (
-        np.log(
-            fit.prediction_ci_given_law / plain.curves.predict([6400]).prediction_by_law
-        )
-        / 2
-    )
-    np.testing.assert_allclose(
-        np.abs(np.log(fit.prediction_ci / fit.prediction)), np.sqrt(boot**2 + added)
-    )
+    boot = np.log(fit.prediction_ci_given_law / plain.curves.predict([6400]).prediction_by_law) / 2
+    np.testing.assert_allclose(np.abs(np.log(fit.prediction_ci / fit.prediction)), np.sqrt(boot**2 + added))
 
 
 def test_a_frame_without_runs_is_fitted():
-    frame = pd.DataFrame(
-        {"model": "a", "n": N, "error": 0.1 + 0.2 * (N / N[-1]) ** -0.5}
-    )
-    errors = frame.curves.to_dataarray(
-        "error", algorithm="model", run=None, training="n"
-    )
+    frame = pd.DataFrame({"model": "a", "n": N, "error": 0.1 + 0.2 * (N / N[-1]) ** -0.5})
+    errors = frame.curves.to_dataarray("error", algorithm="model", run=None, training="n")
     assert errors.dims == ("algorithm", "training")
     fit = quiet(errors.assign_attrs(units="1"))
     np.testing.assert_allclose(fit.gamma, [-0.5])
@@ -393,8 +334,6 @@ def test_standard_errors_that_are_zero_leave_one_curve_out():
     errors = laws(3)
     spread = xr.full_like(errors, 0.004)
     spread[1, 2] = 0
-    with pytest.warns(
-        UserWarning, match=r"^1 of 3 curves .*: standard error not positive \(curve 1\)"
-    ):
+    with pytest.warns(UserWarning, match=r"^1 of 3 curves .*: standard error not positive \(curve 1\)"):
         fit = xcurves.fit_power_law(errors, standard_error=spread)
     assert fit.gamma.isnull().values.tolist() == [False, True, False]

@@ -30,9 +30,7 @@ def errors():
 @pytest.fixture
 def tasks(errors):
     """Four curves: whole, fewer sizes, fewer folds, none."""
-    some = errors.isel(task=slice(4)).assign_coords(
-        task=["whole", "short", "few", "none"]
-    )
+    some = errors.isel(task=slice(4)).assign_coords(task=["whole", "short", "few", "none"])
     some = some.copy()
     some.loc[{"task": "short", "training": [25, 400]}] = np.nan
     some.loc[{"task": "few", "run": slice(3, None)}] = np.nan
@@ -78,13 +76,8 @@ def test_result_has_the_variables_dims_and_coordinates_of_the_contract(errors):
         "error_sd": ("training",),
         "n_folds": ("training",),
     }
-    expected = {
-        name: ("task", *dims)
-        for name, dims in (dict.fromkeys(scalars, ()) | others).items()
-    }
-    assert {
-        name: variable.dims for name, variable in result.data_vars.items()
-    } == expected
+    expected = {name: ("task", *dims) for name, dims in (dict.fromkeys(scalars, ()) | others).items()}
+    assert {name: variable.dims for name, variable in result.data_vars.items()} == expected
     assert {
         "gamma_at_edge",
         "at_extrapolated",
@@ -118,38 +111,26 @@ def test_estimates_are_those_of_the_paper_s_algorithm(errors):
         curve, here = as_dict(errors[i]), result.isel(task=i)
         sigma_hat_sq, variances = oracle.variance_model(curve)
         gamma, _ = oracle.search(curve, variances)
-        (alpha, eta), covariance, objective = oracle.given_gamma(
-            curve, gamma, variances
-        )
+        (alpha, eta), covariance, objective = oracle.given_gamma(curve, gamma, variances)
         assert here.gamma == gamma
         power = 400**gamma
         expected = [alpha + eta * power, -2 * eta * gamma * power, alpha, eta]
         np.testing.assert_allclose([here[name] for name in RATES], expected, rtol=1e-10)
         np.testing.assert_allclose(here.objective, objective, rtol=1e-9)
-        np.testing.assert_allclose(
-            here.error_sd**2, list(variances.values()), rtol=1e-10
-        )
+        np.testing.assert_allclose(here.error_sd**2, list(variances.values()), rtol=1e-10)
         np.testing.assert_allclose(
             here.stderr_given_gamma.sel(param=["alpha", "eta"]),
             np.sqrt(np.diag(covariance)),
         )
         np.testing.assert_allclose(here.fitted, alpha + eta * SIZES**gamma, rtol=1e-12)
         free = oracle.sandwich(curve, (alpha, eta, gamma), variances)
-        by_parameter = here.covariance.sel(
-            param=["alpha", "eta", "gamma"], cov_param=["alpha", "eta", "gamma"]
-        )
+        by_parameter = here.covariance.sel(param=["alpha", "eta", "gamma"], cov_param=["alpha", "eta", "gamma"])
         np.testing.assert_allclose(by_parameter, free, rtol=1e-6)
         np.testing.assert_allclose(here.stderr**2, np.diag(here.covariance))
         j = np.array([1, power, eta * power * np.log(400)])
-        np.testing.assert_allclose(
-            here.stderr.sel(param="error_at_n"), np.sqrt(j @ free @ j), rtol=1e-6
-        )
-        b = np.array(
-            [0, -2 * gamma * power, -2 * eta * power * (1 + gamma * np.log(400))]
-        )
-        np.testing.assert_allclose(
-            here.stderr.sel(param="data_reliance"), np.sqrt(b @ free @ b), rtol=1e-6
-        )
+        np.testing.assert_allclose(here.stderr.sel(param="error_at_n"), np.sqrt(j @ free @ j), rtol=1e-6)
+        b = np.array([0, -2 * gamma * power, -2 * eta * power * (1 + gamma * np.log(400))])
+        np.testing.assert_allclose(here.stderr.sel(param="data_reliance"), np.sqrt(b @ free @ b), rtol=1e-6)
 
 
 def test_intervals_are_by_student_s_t_with_the_folds_degrees(errors):
@@ -163,9 +144,7 @@ def test_intervals_are_by_student_s_t_with_the_folds_degrees(errors):
         (estimates + half).transpose(*half.dims),
     )
     known = fit_free(errors, confidence_level=0.9, sigma_hat_sq=20)
-    width = known.estimate_ci.sel(ci_bound="upper") - known.estimate_ci.sel(
-        ci_bound="lower"
-    )
+    width = known.estimate_ci.sel(ci_bound="upper") - known.estimate_ci.sel(ci_bound="lower")
     np.testing.assert_allclose(width, 2 * stats.norm.ppf(0.95) * known.stderr)
 
 
@@ -174,18 +153,10 @@ def test_quadratic_fit_is_the_literal_one(errors):
     for i in range(errors.sizes["task"]):
         curve, here = as_dict(errors[i]), result.isel(task=i)
         _, variances = oracle.variance_model(curve)
-        (alpha, eta, delta), covariance, _ = oracle.given_gamma(
-            curve, -0.5, variances, quadratic=True
-        )
-        np.testing.assert_allclose(
-            [here.alpha, here.eta, here.delta], [alpha, eta, delta], rtol=1e-7
-        )
-        np.testing.assert_allclose(
-            here.error_at_n, alpha + eta / 20 + delta / 400, rtol=1e-10
-        )
-        np.testing.assert_allclose(
-            here.data_reliance, eta / 20 + 2 * delta / 400, rtol=1e-8
-        )
+        (alpha, eta, delta), covariance, _ = oracle.given_gamma(curve, -0.5, variances, quadratic=True)
+        np.testing.assert_allclose([here.alpha, here.eta, here.delta], [alpha, eta, delta], rtol=1e-7)
+        np.testing.assert_allclose(here.error_at_n, alpha + eta / 20 + delta / 400, rtol=1e-10)
+        np.testing.assert_allclose(here.data_reliance, eta / 20 + 2 * delta / 400, rtol=1e-8)
         stderr = here.stderr.sel(param=["alpha", "eta", "delta"])
         np.testing.assert_allclose(stderr, np.sqrt(np.diag(covariance)), rtol=1e-6)
 
@@ -198,12 +169,8 @@ def test_rows_of_the_papers_table_are_one_curve_in_two_parametrizations(row):
         result = fit_free(curve, weighting="uniform", prior_strength=0)
         assert result.gamma == gamma
         power = 400**gamma
-        np.testing.assert_allclose(
-            result.error_at_n, error, atol=0.005 * (2 + power) + 1e-9
-        )
-        np.testing.assert_allclose(
-            result.data_reliance, reliance, atol=0.005 * (1 - 2 * gamma * power) + 1e-9
-        )
+        np.testing.assert_allclose(result.error_at_n, error, atol=0.005 * (2 + power) + 1e-9)
+        np.testing.assert_allclose(result.data_reliance, reliance, atol=0.005 * (1 - 2 * gamma * power) + 1e-9)
 
 
 # --- what may come in ---
@@ -229,13 +196,9 @@ def test_percent_and_fractions_give_the_same(errors):
         (fractions.estimate_ci * by_parameter).transpose(..., "ci_bound"),
         percent.estimate_ci,
     )
-    np.testing.assert_allclose(
-        fractions.stderr_given_gamma * by_parameter, percent.stderr_given_gamma
-    )
+    np.testing.assert_allclose(fractions.stderr_given_gamma * by_parameter, percent.stderr_given_gamma)
     both = by_parameter * by_parameter.rename(param="cov_param")
-    np.testing.assert_allclose(
-        fractions.covariance * both, percent.covariance, rtol=1e-8
-    )
+    np.testing.assert_allclose(fractions.covariance * both, percent.covariance, rtol=1e-8)
     assert (fractions.attrs["units"], percent.attrs["units"]) == ("fraction", "percent")
     assert (fractions.error_at_n.attrs["units"], percent.error_at_n.attrs["units"]) == (
         "1",
@@ -249,9 +212,7 @@ def test_without_units_errors_above_one_are_percent(errors):
     result = fit_free(bare)
     assert result.attrs["units"] == "percent"
     np.testing.assert_array_equal(result.error_at_n, fit_free(errors).error_at_n)
-    np.testing.assert_array_equal(
-        fit_free(with_attrs(bare / 100), units="fraction").gamma, fit_free(errors).gamma
-    )
+    np.testing.assert_array_equal(fit_free(with_attrs(bare / 100), units="fraction").gamma, fit_free(errors).gamma)
 
 
 def test_runs_are_optional_and_so_are_all_other_dims(errors):
@@ -260,19 +221,13 @@ def test_runs_are_optional_and_so_are_all_other_dims(errors):
     one_fold = fit_free(mean.expand_dims(run=[0]), sigma_hat_sq=50)
     xr.testing.assert_identical(flat, one_fold)
     alone = fit_free(errors.isel(task=2, drop=True))
-    xr.testing.assert_allclose(
-        alone, fit_free(errors).isel(task=2).drop_vars("task"), rtol=1e-12
-    )
+    xr.testing.assert_allclose(alone, fit_free(errors).isel(task=2).drop_vars("task"), rtol=1e-12)
 
 
 def test_order_of_dims_folds_and_gaps_among_them_do_not_matter(errors):
     result = fit_free(errors)
-    xr.testing.assert_allclose(
-        fit_free(errors.transpose("training", "run", "task")), result
-    )
-    xr.testing.assert_allclose(
-        fit_free(errors.isel(run=slice(None, None, -1))), result, rtol=1e-10
-    )
+    xr.testing.assert_allclose(fit_free(errors.transpose("training", "run", "task")), result)
+    xr.testing.assert_allclose(fit_free(errors.isel(run=slice(None, None, -1))), result, rtol=1e-10)
 
 
 def test_tasks_have_their_own_sizes_and_folds(tasks):
@@ -290,9 +245,7 @@ def test_tasks_have_their_own_sizes_and_folds(tasks):
             "r_squared",
             "objective",
         ):
-            np.testing.assert_allclose(
-                result[name].sel(task=task), alone[name], rtol=1e-9, err_msg=name
-            )
+            np.testing.assert_allclose(result[name].sel(task=task), alone[name], rtol=1e-9, err_msg=name)
     assert result.fitted.sel(task="short").isnull().values.tolist() == [
         True,
         False,
@@ -311,9 +264,7 @@ def test_at_moves_error_and_reliance_along_the_same_curve(errors):
         there[["alpha", "eta", "gamma"]].to_array(),
         here[["alpha", "eta", "gamma"]].to_array(),
     )
-    np.testing.assert_allclose(
-        there.error_at_n, here.alpha + here.eta * 100**here.gamma
-    )
+    np.testing.assert_allclose(there.error_at_n, here.alpha + here.eta * 100**here.gamma)
     assert there.attrs["at"] == 100
     per_task = xr.DataArray([100.0] * 3 + [400.0] * 3, {"task": errors.task}, ["task"])
     mixed = fit_free(errors, at=per_task)
@@ -323,18 +274,12 @@ def test_at_moves_error_and_reliance_along_the_same_curve(errors):
 
 
 def test_an_at_far_below_is_marked_and_one_beyond_is_sent_to_predict(errors):
-    assert [
-        fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 400)
-    ] == [1, 0, 0]
-    with pytest.raises(
-        ValueError, match=r"at is beyond the largest size.* call predict\(fit, n\)"
-    ):
+    assert [fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 400)] == [1, 0, 0]
+    with pytest.raises(ValueError, match=r"at is beyond the largest size.* call predict\(fit, n\)"):
         fit_free(errors, at=401)
     short = errors.copy()
     short[0] = short[0].where(short.training < 400)
-    with pytest.warns(
-        UserWarning, match=r"1 of 6 curves .* at is beyond the largest size \(task"
-    ):
+    with pytest.warns(UserWarning, match=r"1 of 6 curves .* at is beyond the largest size \(task"):
         assert fit_free(short, at=400).unfit.values.tolist() == [8, 0, 0, 0, 0, 0]
 
 
@@ -349,9 +294,7 @@ def test_means_with_standard_errors_and_folds_are_what_the_folds_give(errors):
     assert result.attrs["weighting"] == "variance-folds"
     alone = fit_free(mean, standard_error=standard_error)
     assert alone.attrs["weighting"] == "variance"
-    by_variance = fit_free(
-        mean, standard_error=standard_error, n_folds=count, weighting="variance"
-    )
+    by_variance = fit_free(mean, standard_error=standard_error, n_folds=count, weighting="variance")
     np.testing.assert_allclose(alone.error_at_n, by_variance.error_at_n, rtol=1e-12)
     assert (alone.n_folds == 1).all()
 
@@ -361,21 +304,15 @@ def test_uniform_weights_of_single_folds_take_the_variance_from_residuals(one):
 
     result = fit_free(one, weighting="uniform", prior_strength=0)
     slope = result.gamma.item()
-    free, covariance = curve_fit(
-        lambda n, a, h, g: a + h * n**g, SIZES, one.values, [6, 250, slope]
-    )
+    free, covariance = curve_fit(lambda n, a, h, g: a + h * n**g, SIZES, one.values, [6, 250, slope])
     residual = one.values - (result.alpha.item() + result.eta.item() * SIZES**slope)
     np.testing.assert_allclose(result.error_sd**2, (residual**2).sum() / 2, rtol=1e-9)
     assert abs(free[2] - slope) <= 0.006  # the grid's step
-    np.testing.assert_allclose(
-        result.stderr.sel(param="gamma"), np.sqrt(covariance[2, 2]), rtol=0.1
-    )
+    np.testing.assert_allclose(result.stderr.sel(param="gamma"), np.sqrt(covariance[2, 2]), rtol=0.1)
     fixed = fit_free(one, weighting="uniform", gamma=-0.5)
     expected = np.polyfit(SIZES**-0.5, one.values, 1, cov=True)
     np.testing.assert_allclose([fixed.eta, fixed.alpha], expected[0], rtol=1e-9)
-    np.testing.assert_allclose(
-        fixed.stderr.sel(param=["eta", "alpha"]) ** 2, np.diag(expected[1]), rtol=1e-9
-    )
+    np.testing.assert_allclose(fixed.stderr.sel(param=["eta", "alpha"]) ** 2, np.diag(expected[1]), rtol=1e-9)
 
 
 def test_bootstrap_gives_other_intervals_and_the_same_estimates(errors):
@@ -383,24 +320,18 @@ def test_bootstrap_gives_other_intervals_and_the_same_estimates(errors):
     result = fit_free(errors, predict_at=[100, 1600], n_resamples=199, rng=1)
     for name in (*RATES, "gamma", "stderr", "prediction"):
         np.testing.assert_array_equal(result[name], plain[name])
-    lower, upper = (
-        result.estimate_ci.sel(ci_bound=bound) for bound in ("lower", "upper")
-    )
+    lower, upper = (result.estimate_ci.sel(ci_bound=bound) for bound in ("lower", "upper"))
     assert (lower <= upper).all()
     assert not np.allclose(result.estimate_ci, plain.estimate_ci)
     assert not np.allclose(result.prediction_ci, plain.prediction_ci)
-    xr.testing.assert_identical(
-        result, fit_free(errors, predict_at=[100, 1600], n_resamples=199, rng=1)
-    )
+    xr.testing.assert_identical(result, fit_free(errors, predict_at=[100, 1600], n_resamples=199, rng=1))
     other = fit_free(errors, n_resamples=199, rng=2)
     assert not np.array_equal(other.estimate_ci, result.estimate_ci)
     assert result.attrs["rng"] == "1"
     assert plain.attrs["rng"] == "0"
 
 
-@pytest.mark.parametrize(
-    "chunks", [{}, {"task": 1}, {"task": 3}, {"training": 2, "run": 3}]
-)
+@pytest.mark.parametrize("chunks", [{}, {"task": 1}, {"task": 3}, {"training": 2, "run": 3}])
 def test_chunked_errors_stay_lazy_and_give_the_same(tasks, chunks):
     options = {"n_resamples": 50, "predict_at": [1600], "rng": 3}
     whole = quiet(tasks, **options)
@@ -419,21 +350,15 @@ def test_chunked_errors_stay_lazy_and_give_the_same(tasks, chunks):
 
 def test_equal_errors_leave_gamma_unknown():
     flat = make_errors(np.full((1, 3, 5), 30.0), task=["flat"])
-    with pytest.warns(
-        UserWarning, match="^task 'flat': errors are.*identified and is NaN$"
-    ):
+    with pytest.warns(UserWarning, match="^task 'flat': errors are.*identified and is NaN$"):
         result = fit_free(flat, predict_at=[1600], n_resamples=10)
     assert result[["gamma", "alpha", "eta"]].to_array().isnull().all()
     assert result.stderr.isnull().all()
     assert result.estimate_ci.isnull().all()
-    np.testing.assert_array_equal(
-        [result.error_at_n.item(), result.data_reliance.item()], [30, 0]
-    )
+    np.testing.assert_array_equal([result.error_at_n.item(), result.data_reliance.item()], [30, 0])
     np.testing.assert_array_equal(result.prediction, 30)
     fixed = fit_free(flat, gamma=-0.5)
-    np.testing.assert_allclose(
-        [fixed.alpha.item(), fixed.eta.item()], [30, 0], atol=1e-10
-    )
+    np.testing.assert_allclose([fixed.alpha.item(), fixed.eta.item()], [30, 0], atol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -442,9 +367,7 @@ def test_equal_errors_leave_gamma_unknown():
 )
 def test_an_exponent_at_the_edge_is_flagged(shape, edge):
     curve = make_errors(shape(SIZES)[np.newaxis])
-    with pytest.warns(
-        UserWarning, match=r"^gamma is -0\.(01|99), the edge of the grid"
-    ):
+    with pytest.warns(UserWarning, match=r"^gamma is -0\.(01|99), the edge of the grid"):
         result = fit_free(curve, sigma_hat_sq=1)
     assert result.gamma_at_edge == 1
     assert f"Gamma is at the {edge} edge of its grid" in result.curves.summary()
@@ -453,9 +376,7 @@ def test_an_exponent_at_the_edge_is_flagged(shape, edge):
 
 def test_a_curve_without_errors_is_told_once(tasks):
     tasks = tasks.where(tasks.task != "few")
-    with pytest.warns(
-        UserWarning, match=r"^2 of 4 curves.*\(task 'few'; task 'none'\)$"
-    ) as all_of:
+    with pytest.warns(UserWarning, match=r"^2 of 4 curves.*\(task 'few'; task 'none'\)$") as all_of:
         fit_free(tasks)
     assert len(all_of) == 1
 
@@ -557,9 +478,7 @@ REFUSED = [
     (lambda e: e, {"at": -4}, "at must be positive and finite; got -4"),
     (lambda e: e, {"at": "400"}, "at must be a size, or sizes on dims"),
     (
-        lambda e: (
-            e.drop_attrs().rename("return").assign_coords(training=[0, 1, 2, 3, 4])
-        ),
+        lambda e: e.drop_attrs().rename("return").assign_coords(training=[0, 1, 2, 3, 4]),
         {},
         "errors are fitted, which fall; is 'return' one",
     ),
@@ -654,9 +573,7 @@ def test_lazy_curves_that_cannot_be_fitted_say_why_in_the_result(tasks):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = lazy.compute()
-    reasons = dict(
-        zip(found.task.values.tolist(), found.unfit.values.tolist(), strict=True)
-    )
+    reasons = dict(zip(found.task.values.tolist(), found.unfit.values.tolist(), strict=True))
     assert [reasons[task] for task in ("few", "none", "whole")] == [3, 1, 0]
     assert "3 one fold at every size" in found.unfit.attrs["long_name"]
 
@@ -709,9 +626,9 @@ def test_what_four_times_the_data_give_is_what_predict_says(errors):
     assert said in result.curves.summary()
     assert said in xcurves.kinds.kind("fit_power_law").answer(result)
     assert "linear rule" not in result.curves.summary()
-    assert (
-        "a fall is predicted, if the curve goes on as it did" in result.curves.summary()
-    ) == (more.change_ratio_ci[0, 1] < 1)
+    assert ("a fall is predicted, if the curve goes on as it did" in result.curves.summary()) == (
+        more.change_ratio_ci[0, 1] < 1
+    )
 
 
 @pytest.mark.parametrize(("whole", "units"), [(1, "fraction"), (100, "percent")])
@@ -719,11 +636,7 @@ def test_what_four_times_the_data_give_is_what_predict_says(errors):
 def test_the_cure_for_accuracy_cures(whole, units, named):
     accuracy = folds_of(ACCURACY, SD, 5) * whole
     accuracy = accuracy.rename("accuracy") if named in ("name", "all") else accuracy
-    accuracy.attrs = {
-        key: "accuracy"
-        for key in ("long_name", "standard_name")
-        if named in (key, "all")
-    }
+    accuracy.attrs = {key: "accuracy" for key in ("long_name", "standard_name") if named in (key, "all")}
     accuracy.attrs["units"] = units
     with xr.set_options(keep_attrs=True):
         with pytest.raises(ValueError, match="Turn it: ") as caught:
@@ -751,16 +664,12 @@ def test_standard_errors_of_one_fold_are_standard_errors(errors):
     standard_error = xr.full_like(mean, 0.5)
     plain = fit_free(mean, standard_error=standard_error, weighting="variance")
     for one in (1, xr.ones_like(mean.isel(task=0, drop=True))):
-        xr.testing.assert_allclose(
-            fit_free(mean, standard_error=standard_error, n_folds=one), plain
-        )
+        xr.testing.assert_allclose(fit_free(mean, standard_error=standard_error, n_folds=one), plain)
 
 
 def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
     rng = np.random.default_rng(0)
-    flat = make_errors(
-        30 + rng.normal(size=(200, 4, 3)), (100, 200, 400), task=np.arange(200)
-    )
+    flat = make_errors(30 + rng.normal(size=(200, 4, 3)), (100, 200, 400), task=np.arange(200))
     result = quiet(flat)
     assert (result.data_reliance < 0).any()
     assert result.error_at_n.notnull().all()
@@ -771,9 +680,7 @@ def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
     shift=st.floats(-10, 40),
     factor=st.floats(0.01, 1e4),
 )
-def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(
-    seed, shift, factor
-):
+def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(seed, shift, factor):
     errors = simulate_errors(3, seed)[0] + 20
     errors.attrs = {"units": "%"}
     first = quiet(errors)
@@ -782,9 +689,7 @@ def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(
     for name in ("data_reliance", "gamma", "eta", "objective", "stderr"):
         np.testing.assert_allclose(shifted[name], first[name], rtol=1e-6, err_msg=name)
     for name in ("error_at_n", "alpha"):
-        np.testing.assert_allclose(
-            shifted[name], first[name] + shift, rtol=1e-8, atol=1e-6, err_msg=name
-        )
+        np.testing.assert_allclose(shifted[name], first[name] + shift, rtol=1e-8, atol=1e-6, err_msg=name)
     for name in (
         "error_at_n",
         "data_reliance",
@@ -800,9 +705,7 @@ def test_a_shift_of_errors_or_a_scale_of_sizes_moves_only_what_it_must(
 
 def test_lazy_means_with_standard_errors_that_lack_dims(errors):
     mean = errors.mean("run", keep_attrs=True)
-    standard_error = xr.DataArray(
-        [0.9, 0.8, 0.7, 0.6, 0.5], {"training": mean.training}, ["training"]
-    )
+    standard_error = xr.DataArray([0.9, 0.8, 0.7, 0.6, 0.5], {"training": mean.training}, ["training"])
     whole = fit_free(mean, standard_error=standard_error, n_folds=4)
     lazy = fit_free(mean.chunk(task=2), standard_error=standard_error, n_folds=4)
     assert lazy.gamma.chunks is not None
@@ -818,9 +721,7 @@ def test_the_progress_of_one_run_is_no_curve_over_sizes(errors, about):
     one = errors.isel(task=0)
     named = one.assign_coords(training=one["training"].assign_attrs(about))
     (word,) = about.values()
-    with pytest.warns(
-        UserWarning, match=f"training is '{word}', the progress of one run"
-    ):
+    with pytest.warns(UserWarning, match=f"training is '{word}', the progress of one run"):
         xcurves.fit_power_law(named)
 
 
@@ -830,9 +731,7 @@ def test_the_progress_of_one_run_is_no_curve_over_sizes(errors, about):
 )
 def test_sizes_of_data_get_no_warning_of_progress(errors, about):
     one = errors.isel(task=0)
-    xcurves.fit_power_law(
-        one.assign_coords(training=one["training"].assign_attrs(about))
-    )
+    xcurves.fit_power_law(one.assign_coords(training=one["training"].assign_attrs(about)))
 
 
 def test_a_dim_called_epoch_is_refused_with_a_cure_that_works(errors):
@@ -846,15 +745,9 @@ def test_a_dim_called_epoch_is_refused_with_a_cure_that_works(errors):
 
 
 def test_analyze_says_of_epochs_why_there_is_no_power_law(errors):
-    one = (
-        errors.isel(task=[0, 1])
-        .rename(task="algorithm")
-        .assign_coords(algorithm=["a", "b"])
-    )
+    one = errors.isel(task=[0, 1]).rename(task="algorithm").assign_coords(algorithm=["a", "b"])
     named = one.assign_coords(training=one["training"].assign_attrs(long_name="epoch"))
-    with pytest.raises(
-        ValueError, match="training is 'epoch', the progress of one run"
-    ):
+    with pytest.raises(ValueError, match="training is 'epoch', the progress of one run"):
         named.curves.analyze(include=["power_law"])
 
 

@@ -14,19 +14,13 @@ from lazy import refuse_to_compute
 from places import SHARED
 
 REFERENCE = SHARED / "reference" / "dev_scaling.json"
-CHINCHILLA, GADRE = (
-    SHARED / "data" / f"{name}_points.csv" for name in ("chinchilla", "gadre")
-)
+CHINCHILLA, GADRE = (SHARED / "data" / f"{name}_points.csv" for name in ("chinchilla", "gadre"))
 SIZE, TOKENS = np.geomspace(1e7, 1e9, 6), np.geomspace(1e9, 1e11, 6)
 
 
 def points(frame, **attrs):
-    coords = {
-        name: ("run", frame[name].to_numpy(float)) for name in ("model_size", "tokens")
-    }
-    return xr.DataArray(
-        frame["loss"].to_numpy(), coords, ["run"], attrs={"units": "nats", **attrs}
-    )
+    coords = {name: ("run", frame[name].to_numpy(float)) for name in ("model_size", "tokens")}
+    return xr.DataArray(frame["loss"].to_numpy(), coords, ["run"], attrs={"units": "nats", **attrs})
 
 
 def grid(seed=0, noise=0.01, **law):
@@ -51,23 +45,12 @@ def runs_of(case):
     if case["case"].startswith("chinchilla"):
         frame = chinchilla()
         product = frame.model_size * frame.tokens
-        return (
-            frame[product <= np.quantile(product, 0.6)]
-            if "lowest" in case["case"]
-            else frame
-        )
+        return frame[product <= np.quantile(product, 0.6)] if "lowest" in case["case"] else frame
     frame = pd.read_csv(GADRE)
-    frame = frame[
-        (frame.training_set == case["case"].split()[1]) & (frame.validation == "c4_val")
-    ]
+    frame = frame[(frame.training_set == case["case"].split()[1]) & (frame.validation == "c4_val")]
     if "lowest" in case["case"]:  # what is predicted was left out
         later = {tuple(each) for each in case["predict_at"]}
-        frame = frame[
-            [
-                each not in later
-                for each in zip(frame.model_size, frame.tokens, strict=True)
-            ]
-        ]
+        frame = frame[[each not in later for each in zip(frame.model_size, frame.tokens, strict=True)]]
     return frame.astype({"model_size": float, "tokens": float})
 
 
@@ -76,10 +59,7 @@ def cases():
     known = json.loads(REFERENCE.read_text())["cases"][2:] if REFERENCE.exists() else []
     plain = ("chinchilla240", "gadre rpj on c4_val, all")
     marks = [() if case["case"] in plain else pytest.mark.slow for case in known]
-    return [
-        pytest.param(case, marks=mark, id=case["case"])
-        for case, mark in zip(known, marks, strict=True)
-    ]
+    return [pytest.param(case, marks=mark, id=case["case"]) for case, mark in zip(known, marks, strict=True)]
 
 
 @pytest.mark.skipif(
@@ -96,9 +76,7 @@ def test_laws_and_intervals_are_those_of_the_reference(case):
     that its search came to, and ours are those of plain loops, in half widths too.
     """
     frame = runs_of(case)
-    n, d, loss = (
-        frame[name].to_numpy(float) for name in ("model_size", "tokens", "loss")
-    )
+    n, d, loss = (frame[name].to_numpy(float) for name in ("model_size", "tokens", "loss"))
     compute = np.array([each["compute"] for each in case["allocation"]])
     options = {"predict_at": case["predict_at"], "compute": compute}
     fit = xcurves.fit_scaling_law(points(frame), **options)
@@ -107,27 +85,18 @@ def test_laws_and_intervals_are_those_of_the_reference(case):
     given = xcurves.fit_scaling_law(points(frame), delta=case["delta"], **options)
     np.testing.assert_allclose(given.objective, case["objective"], rtol=1e-8)
     for name in ("E", "A", "B", "alpha", "beta"):
-        np.testing.assert_allclose(
-            fit.estimate.sel(param=name), case[name], rtol=1e-5, err_msg=name
-        )
+        np.testing.assert_allclose(fit.estimate.sel(param=name), case[name], rtol=1e-5, err_msg=name)
     for name in ("E", "alpha", "beta"):
-        np.testing.assert_allclose(
-            fit.stderr.sel(param=name), case[f"stderr_{name}"], rtol=1e-5, err_msg=name
-        )
+        np.testing.assert_allclose(fit.stderr.sel(param=name), case[f"stderr_{name}"], rtol=1e-5, err_msg=name)
     np.testing.assert_allclose(fit.prediction, case["prediction"], rtol=1e-6)
-    allocation = {
-        key: np.array([each[key] for each in case["allocation"]])
-        for key in case["allocation"][0]
-    }
+    allocation = {key: np.array([each[key] for each in case["allocation"]]) for key in case["allocation"][0]}
     for name, key, rtol in (
         ("n_opt", "n_opt", 1e-5),
         ("d_opt", "d_opt", 1e-5),
         ("loss_at_optimum", "loss", 1e-6),
     ):
         np.testing.assert_allclose(fit[name], allocation[key], rtol=rtol)
-    np.testing.assert_allclose(
-        fit.allocation_exponent, allocation["exponent"][0], rtol=1e-6
-    )
+    np.testing.assert_allclose(fit.allocation_exponent, allocation["exponent"][0], rtol=1e-6)
 
     kept = [n * d <= np.quantile(n * d, q) for q in np.arange(3, 9) / 10]
     assert [each.sum() for each in kept] == case["backtest_kept"]
@@ -148,9 +117,7 @@ def test_laws_and_intervals_are_those_of_the_reference(case):
     octaves = np.maximum(np.log2(compute / 6 / (n * d).max()), 1)
     farthest = np.maximum(
         octaves,
-        np.log2([allocation["n_opt"] / n.max(), allocation["d_opt"] / d.max()]).max(
-            axis=0
-        ),
+        np.log2([allocation["n_opt"] / n.max(), allocation["d_opt"] / d.max()]).max(axis=0),
     )
     for name, key, added in (
         ("n_opt", "ln_n_opt_half_width", nu_n * octaves),
@@ -162,9 +129,7 @@ def test_laws_and_intervals_are_those_of_the_reference(case):
             rtol=1e-6,
             err_msg=name,
         )
-    widened = np.sqrt(
-        np.square(case["half_width_log"]) + rho * np.array(case["octaves"])
-    )
+    widened = np.sqrt(np.square(case["half_width_log"]) + rho * np.array(case["octaves"]))
     np.testing.assert_allclose(half(fit, "prediction"), widened, rtol=1e-6)
     width = fit.allocation_exponent_ci.sel(ci_bound="upper") - fit.allocation_exponent
     np.testing.assert_allclose(
@@ -178,9 +143,7 @@ def half(result, name):
     return np.log(result[f"{name}_ci"].sel(ci_bound="upper") / result[name])
 
 
-@pytest.mark.skipif(
-    not CHINCHILLA.exists(), reason="no points of Chinchilla beside the repository"
-)
+@pytest.mark.skipif(not CHINCHILLA.exists(), reason="no points of Chinchilla beside the repository")
 def test_hoffmann_s_objective_gives_the_replication_of_chinchilla():
     fit = xcurves.fit_scaling_law(points(chinchilla()), delta=1e-3)
     published = {
@@ -191,9 +154,7 @@ def test_hoffmann_s_objective_gives_the_replication_of_chinchilla():
         "beta": 0.36718,
     }
     for name, value in published.items():
-        np.testing.assert_allclose(
-            fit.estimate.sel(param=name), value, rtol=3e-4, err_msg=name
-        )
+        np.testing.assert_allclose(fit.estimate.sel(param=name), value, rtol=3e-4, err_msg=name)
     assert fit.objective <= 1.01827403e-3
 
 
@@ -204,57 +165,32 @@ def test_hoffmann_s_objective_gives_the_replication_of_chinchilla():
 def test_suites_are_compared_as_in_the_reference():
     """Runs of all suites along one dim, absent ones NaN. The reference's cuts of c4 are others, see above."""
     frame = pd.read_csv(GADRE)
-    frame = frame[frame.validation == "c4_val"].astype(
-        {"model_size": float, "tokens": float}
-    )
+    frame = frame[frame.validation == "c4_val"].astype({"model_size": float, "tokens": float})
     table = frame.pivot_table("loss", "training_set", ["model_size", "tokens"])
-    size, tokens = (
-        table.columns.get_level_values(name).to_numpy()
-        for name in ("model_size", "tokens")
-    )
+    size, tokens = (table.columns.get_level_values(name).to_numpy() for name in ("model_size", "tokens"))
     coords = {
         "algorithm": list(table.index),
         "model_size": ("run", size),
         "tokens": ("run", tokens),
     }
-    fit = xcurves.fit_scaling_law(
-        xr.DataArray(
-            table.to_numpy(), coords, ["algorithm", "run"], attrs={"units": "nats"}
-        )
-    )
+    fit = xcurves.fit_scaling_law(xr.DataArray(table.to_numpy(), coords, ["algorithm", "run"], attrs={"units": "nats"}))
     reference = json.loads(REFERENCE.read_text())
-    found = fit.curves.compare_scaling_laws(
-        at_size_and_tokens=(7e9, 1.4e11), compute=[1e19, 1e21]
-    )
+    found = fit.curves.compare_scaling_laws(at_size_and_tokens=(7e9, 1.4e11), compute=[1e19, 1e21])
     for each in reference["compute_multiplier"]:
         here = found.sel(pair=f"{each['a']} - {each['b']}", flop=each["compute"])
-        np.testing.assert_allclose(
-            here.compute_multiplier, each["multiplier"], rtol=1e-5
-        )
+        np.testing.assert_allclose(here.compute_multiplier, each["multiplier"], rtol=1e-5)
         if "c4_original" not in (each["a"], each["b"]):
-            np.testing.assert_allclose(
-                here.compute_multiplier_ci, [each["lower"], each["upper"]], rtol=1e-5
-            )
+            np.testing.assert_allclose(here.compute_multiplier_ci, [each["lower"], each["upper"]], rtol=1e-5)
         # where the losses just differ
         for end in here.compute_multiplier_ci.to_numpy():
             a, b = (
-                fit.sel(algorithm=each[name]).curves.optimal_allocation(
-                    each["compute"] * times
-                )
+                fit.sel(algorithm=each[name]).curves.optimal_allocation(each["compute"] * times)
                 for name, times in (("a", 1), ("b", end))
             )
             apart = np.abs(np.log(a.loss_at_optimum / b.loss_at_optimum))
-            np.testing.assert_allclose(
-                apart, np.hypot(half(a, "loss_at_optimum"), half(b, "loss_at_optimum"))
-            )
-    c4 = next(
-        case
-        for case in reference["cases"]
-        if case["case"] == "gadre c4_original on c4_val, all"
-    )
-    narrower = (
-        fit.backtest_error.sel(algorithm="c4_original").item() ** 2 - c4["rho"] ** 2
-    )
+            np.testing.assert_allclose(apart, np.hypot(half(a, "loss_at_optimum"), half(b, "loss_at_optimum")))
+    c4 = next(case for case in reference["cases"] if case["case"] == "gadre c4_original on c4_val, all")
+    narrower = fit.backtest_error.sel(algorithm="c4_original").item() ** 2 - c4["rho"] ** 2
     here = frame[frame.training_set == "c4_original"]
     most = [
         here.model_size.max(),
@@ -264,12 +200,8 @@ def test_suites_are_compared_as_in_the_reference():
     octaves = max(1, np.log2(np.array([7e9, 1.4e11, 7e9 * 1.4e11]) / most).max())
     for each in reference["loss_ratio"]:
         here = found.sel(pair=f"{each['a']} - {each['b']}")
-        np.testing.assert_allclose(
-            np.log(here.loss_ratio), each["ln_ratio_b_over_a"], atol=1e-7
-        )
-        added = (
-            1.959964**2 * narrower * octaves * ("c4_original" in (each["a"], each["b"]))
-        )
+        np.testing.assert_allclose(np.log(here.loss_ratio), each["ln_ratio_b_over_a"], atol=1e-7)
+        added = 1.959964**2 * narrower * octaves * ("c4_original" in (each["a"], each["b"]))
         np.testing.assert_allclose(
             half(here, "loss_ratio"),
             np.sqrt(each["half_width"] ** 2 + added),
@@ -283,9 +215,7 @@ def test_points_grids_and_ladders_are_the_same_runs():
     flat = losses.stack(run=["model_size", "tokens"], create_index=False)
     assert flat.dims == ("run",)
     ladder = losses.rename(tokens="multiple").drop_vars("multiple")
-    ladder = ladder.assign_coords(
-        tokens=(("model_size", "multiple"), np.broadcast_to(TOKENS, (6, 6)))
-    )
+    ladder = ladder.assign_coords(tokens=(("model_size", "multiple"), np.broadcast_to(TOKENS, (6, 6))))
     repeats = xr.concat([losses, losses], "run")
     for other in (flat, ladder, flat.to_dataframe("loss").reset_index().pipe(points)):
         found = xcurves.fit_scaling_law(other)
@@ -294,29 +224,20 @@ def test_points_grids_and_ladders_are_the_same_runs():
     twice = xcurves.fit_scaling_law(repeats)
     assert twice.n_runs == 72
     np.testing.assert_allclose(twice.estimate, fit.estimate, rtol=0.02)
-    expected, _, _ = oracle.fit(
-        *(flat[name].to_numpy() for name in ("model_size", "tokens")), flat.to_numpy()
-    )
+    expected, _, _ = oracle.fit(*(flat[name].to_numpy() for name in ("model_size", "tokens")), flat.to_numpy())
     np.testing.assert_allclose(fit.estimate, expected, rtol=2e-3)
 
 
 def test_a_table_that_wandb_exports_is_fitted_by_what_the_refusal_says(tmp_path):
     """A row for each run, with its name, its state and settings in quotation marks; a crashed run is a failed one."""
     table = (
-        grid()
-        .stack(run=["model_size", "tokens"], create_index=False)
-        .to_dataframe("val_loss")
-        .reset_index(drop=True)
+        grid().stack(run=["model_size", "tokens"], create_index=False).to_dataframe("val_loss").reset_index(drop=True)
     )
-    table = table.rename(columns={"model_size": "n_params"}).assign(
-        State="finished", Tags=""
-    )
+    table = table.rename(columns={"model_size": "n_params"}).assign(State="finished", Tags="")
     table.insert(0, "Name", [f"brisk-lake-{i}" for i in range(len(table))])
     table.loc[3, ["State", "val_loss"]] = "crashed", np.nan
     table.to_csv(tmp_path / "wandb_export.csv", index=False, quoting=1)
-    frame = pd.read_csv(tmp_path / "wandb_export.csv").rename(
-        columns={"n_params": "model_size"}
-    )
+    frame = pd.read_csv(tmp_path / "wandb_export.csv").rename(columns={"n_params": "model_size"})
     losses = frame.curves.to_dataarray(
         "val_loss",
         algorithm=None,
@@ -324,22 +245,16 @@ def test_a_table_that_wandb_exports_is_fitted_by_what_the_refusal_says(tmp_path)
         training=None,
         coords=["model_size", "tokens"],
     )
-    expected = xcurves.fit_scaling_law(
-        grid().where((grid().model_size > SIZE[0]) | (grid().tokens != TOKENS[3]))
-    )
+    expected = xcurves.fit_scaling_law(grid().where((grid().model_size > SIZE[0]) | (grid().tokens != TOKENS[3])))
     assert losses.sel(run="brisk-lake-3") == np.inf
     with pytest.raises(xcurves.Refusal, match="infinite values") as caught:
         losses.curves.fit_scaling_law()
     finite = eval(str(caught.value.cure).split(": ")[1], {"losses": losses, "np": np})
-    np.testing.assert_allclose(
-        finite.curves.fit_scaling_law().estimate, expected.estimate, rtol=1e-6
-    )
+    np.testing.assert_allclose(finite.curves.fit_scaling_law().estimate, expected.estimate, rtol=1e-6)
 
 
 def test_laws_of_a_dim_are_lazy_and_each_as_alone():
-    suites = xr.concat([grid(seed) for seed in range(3)], "validation").assign_coords(
-        validation=list("abc")
-    )
+    suites = xr.concat([grid(seed) for seed in range(3)], "validation").assign_coords(validation=list("abc"))
     options = {"predict_at": [(7e9, 1.4e11)], "compute": 1e22}
     fit = xcurves.fit_scaling_law(suites, **options)
     for label in "abc":
@@ -370,9 +285,7 @@ def test_laws_of_a_dim_are_lazy_and_each_as_alone():
 
 def test_later_calls_give_what_the_fit_gives_itself():
     at, compute = [(7e9, 1.4e11), (1e8, 1e12)], [1e20, 1e22]
-    fit = xcurves.fit_scaling_law(
-        grid(), predict_at=at, compute=compute, flops_per_token_and_parameter=8
-    )
+    fit = xcurves.fit_scaling_law(grid(), predict_at=at, compute=compute, flops_per_token_and_parameter=8)
     divided = fit.curves.optimal_allocation(compute)
     for name in divided.data_vars:
         np.testing.assert_allclose(divided[name], fit[name], rtol=1e-9, err_msg=name)
@@ -385,34 +298,20 @@ def test_later_calls_give_what_the_fit_gives_itself():
             "prediction_ci_given_law",
             "extrapolated",
         ):
-            np.testing.assert_allclose(
-                one[name], fit[name].isel(n=i), rtol=1e-9, err_msg=name
-            )
+            np.testing.assert_allclose(one[name], fit[name].isel(n=i), rtol=1e-9, err_msg=name)
     along = xr.DataArray([1e9, 1e10], dims="x")
-    assert fit.curves.predict_loss(
-        model_size=along, tokens=20 * along
-    ).prediction.dims == ("x",)
-    assert fit.curves.predict_loss(
-        model_size=[1e9, 1e10], tokens=[1e11, 1e12]
-    ).prediction.shape == (2, 2)
+    assert fit.curves.predict_loss(model_size=along, tokens=20 * along).prediction.dims == ("x",)
+    assert fit.curves.predict_loss(model_size=[1e9, 1e10], tokens=[1e11, 1e12]).prediction.shape == (2, 2)
 
 
 def test_later_runs_are_predicted_along_their_own_dim():
-    earlier, later = (
-        grid(seed).stack(run=["model_size", "tokens"]).reset_index("run")
-        for seed in (0, 1)
-    )
+    earlier, later = (grid(seed).stack(run=["model_size", "tokens"]).reset_index("run") for seed in (0, 1))
     later = later.isel(run=slice(20, None))
     fit = earlier.curves.fit_scaling_law()
     found = fit.curves.predict_loss(model_size=later.model_size, tokens=later.tokens)
     assert found.sizes["run"] == 16
-    alone = [
-        fit.curves.predict_loss(model_size=each.model_size, tokens=each.tokens)
-        for each in later.transpose("run")
-    ]
-    np.testing.assert_allclose(
-        found.prediction, [float(each.prediction) for each in alone], rtol=1e-13
-    )
+    alone = [fit.curves.predict_loss(model_size=each.model_size, tokens=each.tokens) for each in later.transpose("run")]
+    np.testing.assert_allclose(found.prediction, [float(each.prediction) for each in alone], rtol=1e-13)
 
 
 def test_answers_say_size_tokens_and_their_intervals():
@@ -434,19 +333,15 @@ def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_
     suites = suites.assign_coords(algorithm=["web", "books", "code"])
     where = {"at_size_and_tokens": (7e9, 1.4e11), "compute": [1e21]}
     found, wider = (
-        xcurves.compare_scaling_laws(
-            xcurves.fit_scaling_law(suites, confidence_level=1 - alpha), **where
-        )
+        xcurves.compare_scaling_laws(xcurves.fit_scaling_law(suites, confidence_level=1 - alpha), **where)
         for alpha in (0.05, 0.05 / 3)
     )
     for name in ("loss_ratio_ci", "compute_multiplier_ci", "exponent_difference_ci"):
-        np.testing.assert_allclose(
-            found[f"{name}_simultaneous"], wider[name], rtol=1e-6
-        )
+        np.testing.assert_allclose(found[f"{name}_simultaneous"], wider[name], rtol=1e-6)
     together = found["loss_ratio_ci_simultaneous"].sel(ci_bound="lower")
-    assert found.curves.table()["ratio_lower"].groupby("pair").first()[
-        "web - books"
-    ] == together.sel(pair="web - books")
+    assert found.curves.table()["ratio_lower"].groupby("pair").first()["web - books"] == together.sel(
+        pair="web - books"
+    )
     assert "Intervals hold for all pairs of suites together." in found.curves.summary()
 
 
@@ -455,12 +350,8 @@ def test_every_pair_of_suites_has_its_sentence_and_rows():
         [grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.2), (2, 1.3))],
         "algorithm",
     )
-    fit = xcurves.fit_scaling_law(
-        suites.assign_coords(algorithm=["web", "books", "code"])
-    )
-    found = fit.curves.compare_scaling_laws(
-        at_size_and_tokens=(7e9, 1.4e11), compute=[1e20, 1e21]
-    )
+    fit = xcurves.fit_scaling_law(suites.assign_coords(algorithm=["web", "books", "code"]))
+    found = fit.curves.compare_scaling_laws(at_size_and_tokens=(7e9, 1.4e11), compute=[1e20, 1e21])
     answer = found.curves.summary().split("\n")[0]
     assert answer.startswith("At 7 B parameters and 140 B tokens web has 0.8")
     assert " times the loss of books" in answer
@@ -476,9 +367,7 @@ def test_every_pair_of_suites_has_its_sentence_and_rows():
 
 @pytest.mark.slow
 def test_pictures_show_the_budgets_and_name_curves_once():
-    fit = xcurves.fit_scaling_law(
-        xr.concat([grid(0), grid(1)], "validation"), compute=1e30
-    )
+    fit = xcurves.fit_scaling_law(xr.concat([grid(0), grid(1)], "validation"), compute=1e30)
     panels = np.ravel(fit.curves.plot("allocation"))
     # the line reaches what was asked
     assert all(ax.lines[0].get_xdata().max() >= 1e30 for ax in panels)
@@ -505,9 +394,7 @@ def bad(change):
 
 
 def predict(**sizes):
-    return lambda: xcurves.fit_scaling_law(grid()).curves.predict_loss(
-        **({"model_size": 1e9, "tokens": 1e11} | sizes)
-    )
+    return lambda: xcurves.fit_scaling_law(grid()).curves.predict_loss(**({"model_size": 1e9, "tokens": 1e11} | sizes))
 
 
 RATIO = {
@@ -543,9 +430,7 @@ RATIO = {
         (bad(lambda e: e - 3), "a loss is not positive"),
         (bad(lambda e: e.where(e > 2.5, np.inf)), "losses has infinite values"),
         (
-            lambda: xcurves.fit_scaling_law(
-                xr.DataArray(np.linspace(3, 2, 12), RATIO, ["run"])
-            ),
+            lambda: xcurves.fit_scaling_law(xr.DataArray(np.linspace(3, 2, 12), RATIO, ["run"])),
             "fit_power_law on compute",
         ),
         (
@@ -586,17 +471,11 @@ RATIO = {
             "model_size must be positive and finite, 1e-50",
         ),
         (
-            lambda: xcurves.fit_scaling_law(grid()).curves.compare_scaling_laws(
-                at_size_and_tokens=(1, 1)
-            ),
+            lambda: xcurves.fit_scaling_law(grid()).curves.compare_scaling_laws(at_size_and_tokens=(1, 1)),
             "suites are the labels of",
         ),
         (
-            lambda: (
-                xcurves.fit_scaling_law(grid())
-                .isel(param=0)
-                .curves.predict_loss(model_size=1, tokens=1)
-            ),
+            lambda: xcurves.fit_scaling_law(grid()).isel(param=0).curves.predict_loss(model_size=1, tokens=1),
             "'param'",
         ),
     ],
@@ -607,9 +486,7 @@ def test_what_makes_no_law_is_refused_with_the_cure(call, message):
 
 
 def test_laws_that_cannot_be_fitted_are_named_once():
-    suites = xr.concat([grid(seed) for seed in range(3)], "validation").assign_coords(
-        validation=list("abc")
-    )
+    suites = xr.concat([grid(seed) for seed in range(3)], "validation").assign_coords(validation=list("abc"))
     suites[1] -= 3
     suites[2] = suites[2].where(suites.model_size < 3e7)
     with pytest.warns(
@@ -621,9 +498,6 @@ def test_laws_that_cannot_be_fitted_are_named_once():
     assert fit.estimate.sel(validation=["b", "c"]).isnull().all()
     assert "not fitted: a loss is not positive." in fit.curves.summary()
     pytest.importorskip("matplotlib").use("Agg")
-    written = [
-        [text.get_text() for text in ax.texts]
-        for ax in np.ravel(fit.curves.plot("allocation"))
-    ]
+    written = [[text.get_text() for text in ax.texts] for ax in np.ravel(fit.curves.plot("allocation"))]
     # why there is nothing to draw, once
     assert [len(each) for each in written[1:3]] == [1, 1]

@@ -14,19 +14,13 @@ def errors():
     return simulate_errors(5, 3)[0].rename(task="algorithm")
 
 
-def literal(
-    curve, asymptote="free", gamma="search", quadratic=False, weighting="variance-folds"
-):
+def literal(curve, asymptote="free", gamma="search", quadratic=False, weighting="variance-folds"):
     """Errors of predicting each size's mean from the others."""
     apart = {}
     for left_out, values in curve.items():
         rest = {n: e for n, e in curve.items() if n != left_out}
         _, variances = oracle.variance_model(rest)
-        used = (
-            oracle.search(rest, variances, weighting, 5.0, quadratic)[0]
-            if gamma == "search"
-            else gamma
-        )
+        used = oracle.search(rest, variances, weighting, 5.0, quadratic)[0] if gamma == "search" else gamma
         theta, _, _ = oracle.given_gamma(rest, used, variances, weighting, quadratic)
         powers = [1, left_out**used, left_out ** (2 * used)][: len(theta)]
         apart[left_out] = theta @ powers - np.mean(values)
@@ -35,16 +29,11 @@ def literal(
 
 def test_rmse_and_p_are_those_of_literal_refits(errors):
     found = xcurves.leave_one_size_out(errors)
-    apart = {
-        name: np.array([literal(as_dict(e), **options) for e in errors])
-        for name, options in PAPER.items()
-    }
+    apart = {name: np.array([literal(as_dict(e), **options) for e in errors]) for name, options in PAPER.items()}
     first = np.abs(apart["power law"]).ravel()
     for name, values in apart.items():
         here = found.sel(variant=name)
-        np.testing.assert_allclose(
-            here.rmse, np.sqrt((values**2).mean(axis=0)), rtol=1e-6
-        )
+        np.testing.assert_allclose(here.rmse, np.sqrt((values**2).mean(axis=0)), rtol=1e-6)
         if name != "power law":
             expected = stats.ttest_rel(np.abs(values).ravel(), first).pvalue
             np.testing.assert_allclose(here.pvalue, expected, rtol=1e-5)
@@ -56,9 +45,7 @@ def test_r_squared_is_that_of_the_fits(errors):
     found = xcurves.leave_one_size_out(errors)
     for name, options in PAPER.items():
         fit = xcurves.fit_power_law(errors, **options)
-        np.testing.assert_allclose(
-            found.r_squared.sel(variant=name), fit.r_squared.mean(), rtol=1e-10
-        )
+        np.testing.assert_allclose(found.r_squared.sel(variant=name), fit.r_squared.mean(), rtol=1e-10)
         means = errors.mean("run")
         total = ((means - means.mean("training")) ** 2).sum("training")
         expected = 1 - ((means - fit.fitted) ** 2).sum("training") / total
@@ -69,25 +56,14 @@ def test_table_has_the_six_rows_of_the_paper(errors):
     table = xcurves.leave_one_size_out(errors).curves.table()
     assert table.index.tolist() == list(PAPER)
     assert table.columns.tolist() == ["R2", "25", "50", "100", "200", "400", "avg", "p"]
-    np.testing.assert_allclose(
-        table["avg"], table[["25", "50", "100", "200", "400"]].mean(axis=1)
-    )
-    assert (
-        "predicts sizes left out best"
-        in xcurves.leave_one_size_out(errors).curves.summary()
-    )
+    np.testing.assert_allclose(table["avg"], table[["25", "50", "100", "200", "400"]].mean(axis=1))
+    assert "predicts sizes left out best" in xcurves.leave_one_size_out(errors).curves.summary()
 
 
 def test_without_algorithm_and_with_tasks_the_same(errors):
-    tasks = (
-        xr.concat([errors, errors * 0.9], "task")
-        .assign_coords(task=["x", "y"])
-        .assign_attrs(units="%")
-    )
+    tasks = xr.concat([errors, errors * 0.9], "task").assign_coords(task=["x", "y"]).assign_attrs(units="%")
     found = xcurves.leave_one_size_out(tasks)
-    np.testing.assert_allclose(
-        found.rmse.sel(task="x"), xcurves.leave_one_size_out(errors).rmse, rtol=1e-9
-    )
+    np.testing.assert_allclose(found.rmse.sel(task="x"), xcurves.leave_one_size_out(errors).rmse, rtol=1e-9)
     alone = xcurves.leave_one_size_out(errors.isel(algorithm=0, drop=True))
     first = xcurves.leave_one_size_out(errors.isel(algorithm=[0]))
     np.testing.assert_array_equal(alone.rmse, first.rmse)
@@ -132,14 +108,8 @@ def test_bad_input_is_refused(errors, change, options, message):
 
 
 def test_messages_name_the_curve_without_folds_too(errors):
-    means = (
-        errors.mean("run", keep_attrs=True)
-        .isel(training=slice(3))
-        .expand_dims(task=["x"])
-    )
-    with pytest.raises(
-        ValueError, match=r"^task 'x', algorithm 0:.*variant 'power law'"
-    ):
+    means = errors.mean("run", keep_attrs=True).isel(training=slice(3)).expand_dims(task=["x"])
+    with pytest.raises(ValueError, match=r"^task 'x', algorithm 0:.*variant 'power law'"):
         xcurves.leave_one_size_out(means, sigma_hat_sq=20)
 
 

@@ -54,9 +54,7 @@ def test_points_curve_and_predicted_sizes_are_drawn(fit):
         np.testing.assert_allclose(measured.get_ydata(), fit["mean_error"][place])
         np.testing.assert_allclose(fitted.get_ydata(), fit["fitted"][place])
         np.testing.assert_array_equal(ahead.get_xdata(), [640, 1280, 2560])
-        np.testing.assert_allclose(
-            ahead.get_ydata()[1:], predicted["prediction"][place, ::-1]
-        )
+        np.testing.assert_allclose(ahead.get_ydata()[1:], predicted["prediction"][place, ::-1])
     for place, drawn in zip(places, ax.containers, strict=True):
         ends = np.array([segment[:, 1] for segment in drawn.lines[2][0].get_segments()])
         np.testing.assert_allclose(ends, predicted["prediction_ci"][place, ::-1])
@@ -65,10 +63,7 @@ def test_points_curve_and_predicted_sizes_are_drawn(fit):
     assert ax.get_xticklabels()[-1].get_text() == "2560"
     assert faults(ax.figure) == []
     said = caption_of(kind("predict").views["prediction"].caption, ax.figure)
-    assert (
-        "Points: measured errors. Lines: the fitted curve. Diamonds: predicted errors"
-        in said
-    )
+    assert "Points: measured errors. Lines: the fitted curve. Diamonds: predicted errors" in said
 
 
 def test_many_predicted_sizes_are_a_line_with_a_shade(fit):
@@ -87,9 +82,7 @@ def test_a_size_for_each_curve_and_a_result_without_the_fit_are_drawn(fit):
 def test_the_axis_of_a_fit_has_labels_to_its_end(fit):
     ax = fit.curves.plot()
     assert ax.get_xticks()[-1] == 2560
-    assert max(
-        line.get_xdata().max() for line in lines(ax, "predicted")
-    ) == pytest.approx(2560)
+    assert max(line.get_xdata().max() for line in lines(ax, "predicted")) == pytest.approx(2560)
 
 
 def test_learners_stand_beside_the_reference(fit):
@@ -106,25 +99,17 @@ def test_learners_stand_beside_the_reference(fit):
     ]
     for ax, param in zip(axes, compared["param"].values, strict=True):
         here = compared.sel(param=param)
-        drawn = [
-            line for line in ax.lines if line.get_marker() not in ("None", "none", "")
-        ]
-        np.testing.assert_allclose(
-            [line.get_xdata()[0] for line in drawn], here["difference"]
-        )
+        drawn = [line for line in ax.lines if line.get_marker() not in ("None", "none", "")]
+        np.testing.assert_allclose([line.get_xdata()[0] for line in drawn], here["difference"])
         ends = [each.get_segments()[0][:, 0] for each in ax.collections]
         np.testing.assert_allclose(ends, here["difference_ci_simultaneous"])
-        shown = (
-            here["difference_ci_simultaneous"].prod("ci_bound") > 0
-        ).values.tolist()
+        shown = (here["difference_ci_simultaneous"].prod("ci_bound") > 0).values.tolist()
         assert [line.get_gid() == "shown" for line in drawn] == shown
     assert faults(axes[0].figure) == []
 
 
 def test_one_learner_is_one_low_row(fit):
-    compared = xcurves.compare_learners(fit.isel(algorithm=[0, 1])).sel(
-        param=["error_at_n"]
-    )
+    compared = xcurves.compare_learners(fit.isel(algorithm=[0, 1])).sel(param=["error_at_n"])
     ax = compared.curves.plot()
     ax.figure.draw_without_rendering()
     assert 0.3 <= ax.get_window_extent().height / ax.figure.dpi <= 0.5

@@ -29,19 +29,13 @@ def test_predictions_lie_on_the_curve_with_the_variances_of_dense_matrices(error
         here, curve = fit.isel(task=i), as_dict(errors[i])
         alpha, eta, gamma = (here[name].item() for name in ("alpha", "eta", "gamma"))
         _, variances = oracle.variance_model(curve)
-        np.testing.assert_allclose(
-            found.prediction[i], alpha + eta * n**gamma, rtol=1e-10
-        )
+        np.testing.assert_allclose(found.prediction[i], alpha + eta * n**gamma, rtol=1e-10)
         j = np.column_stack([np.ones(5), n**gamma, eta * n**gamma * np.log(n)])
         free = oracle.sandwich(curve, (alpha, eta, gamma), variances)
         half = stats.t.ppf(0.975, 26) * np.sqrt(np.einsum("np,pq,nq->n", j, free, j))
-        np.testing.assert_allclose(
-            found.prediction_ci[i, :, 1] - found.prediction[i], half, rtol=1e-6
-        )
+        np.testing.assert_allclose(found.prediction_ci[i, :, 1] - found.prediction[i], half, rtol=1e-6)
         _, given, _ = oracle.given_gamma(curve, gamma, variances)
-        half = stats.norm.ppf(0.975) * np.sqrt(
-            np.einsum("np,pq,nq->n", j[:, :2], given, j[:, :2])
-        )
+        half = stats.norm.ppf(0.975) * np.sqrt(np.einsum("np,pq,nq->n", j[:, :2], given, j[:, :2]))
         np.testing.assert_allclose(
             found.prediction_ci_given_gamma[i, :, 1] - found.prediction[i],
             half,
@@ -62,17 +56,13 @@ def test_a_fit_that_predicts_says_the_same(errors, options):
     here = later.sel(n=400)
     if not options:
         np.testing.assert_allclose(here.prediction, fit.error_at_n)
-        np.testing.assert_allclose(
-            here.prediction_ci, fit.estimate_ci.sel(param="error_at_n"), rtol=1e-9
-        )
+        np.testing.assert_allclose(here.prediction_ci, fit.estimate_ci.sel(param="error_at_n"), rtol=1e-9)
 
 
 def test_bounds_of_fixed_gamma_are_the_same_but_for_t(errors):
     fit = fit_free(errors, gamma=-0.5, sigma_hat_sq=30)
     found = xcurves.predict(fit, N)
-    np.testing.assert_allclose(
-        found.prediction_ci, found.prediction_ci_given_gamma, rtol=1e-7
-    )
+    np.testing.assert_allclose(found.prediction_ci, found.prediction_ci_given_gamma, rtol=1e-7)
 
 
 def test_the_linear_rule_is_equation_1(errors):
@@ -91,12 +81,8 @@ def test_the_linear_rule_has_the_variance_of_a_sum(errors):
         "cov_param": ["error_at_n", "data_reliance"],
     }
     covariance = fit.covariance.sel(part).to_numpy()
-    half = stats.norm.ppf(0.975) * np.sqrt(
-        np.einsum("p,tpq,q->t", [1, -0.5], covariance, [1, -0.5])
-    )
-    np.testing.assert_allclose(
-        found.prediction_ci[:, 0, 1] - found.prediction[:, 0], half, rtol=1e-9
-    )
+    half = stats.norm.ppf(0.975) * np.sqrt(np.einsum("p,tpq,q->t", [1, -0.5], covariance, [1, -0.5]))
+    np.testing.assert_allclose(found.prediction_ci[:, 0, 1] - found.prediction[:, 0], half, rtol=1e-9)
 
 
 def test_the_change_has_the_variance_of_a_difference_on_one_curve(errors):
@@ -117,25 +103,17 @@ def test_the_change_has_the_variance_of_a_difference_on_one_curve(errors):
             theta = np.array([here[name].item() for name in names])
             covariance = here.covariance.sel(param=names, cov_param=names).to_numpy()
             for k, n in enumerate(N):
-                slopes = [
-                    (change(theta + step, n) - change(theta - step, n)) / 2e-5
-                    for step in 1e-5 * np.eye(3)
-                ]
+                slopes = [(change(theta + step, n) - change(theta - step, n)) / 2e-5 for step in 1e-5 * np.eye(3)]
                 half = stats.t.ppf(0.975, 26) * np.sqrt(slopes @ covariance @ slopes)
                 low, high = found.change_ci[i, k].to_numpy()
-                np.testing.assert_allclose(
-                    found.change[i, k], change(theta, n), rtol=1e-9
-                )
+                np.testing.assert_allclose(found.change[i, k], change(theta, n), rtol=1e-9)
                 np.testing.assert_allclose(
                     [(low + high) / 2, (high - low) / 2],
                     [change(theta, n), half],
                     rtol=1e-5,
                 )
     assert (xcurves.predict(fit, 200).change_ci == 0).all()
-    assert (
-        "from 200 to 1,600 the error changes by −"
-        in fit.isel(task=[0]).curves.predict(1600).curves.summary()
-    )
+    assert "from 200 to 1,600 the error changes by −" in fit.isel(task=[0]).curves.predict(1600).curves.summary()
 
 
 def test_a_curve_without_errors_predicts_nothing(errors):
@@ -152,28 +130,20 @@ def test_a_curve_without_errors_predicts_nothing(errors):
 
 
 def test_unlike_sizes_of_many_curves_are_said_as_a_range(errors):
-    learners = xr.concat(
-        [errors, 1.1 * errors], xr.Variable("algorithm", ["plain", "tuned"])
-    ).sel(task=[0, 1, 2])
-    few = learners.where(
-        (learners.task != 0) | (learners.training < learners.training[-1])
-    )
+    learners = xr.concat([errors, 1.1 * errors], xr.Variable("algorithm", ["plain", "tuned"])).sel(task=[0, 1, 2])
+    few = learners.where((learners.task != 0) | (learners.training < learners.training[-1]))
     fit = few.curves.fit_power_law(at="largest")
     said = xcurves.predict(fit, 4 * fit["at"]).curves.summary().split("\n")[0]
     ends = [f"{4 * size:,.0f}" for size in np.unique(fit["at"])]
     assert len(ends) == 2
     assert said.startswith(f"Predicted errors at sizes {ends[0]} to {ends[1]}: ")
     assert "(algorithm 'plain', task 2)" in said
-    assert fit.curves.summary().startswith(
-        f"Errors at sizes {' to '.join(f'{n:g}' for n in np.unique(fit['at']))}: "
-    )
+    assert fit.curves.summary().startswith(f"Errors at sizes {' to '.join(f'{n:g}' for n in np.unique(fit['at']))}: ")
 
 
 @pytest.mark.parametrize("n", ["a", None, [True], [[1, 2]]])
 def test_what_is_no_size_is_named(errors, n):
-    with pytest.raises(
-        TypeError, match="n must be a number or a list of numbers; got "
-    ):
+    with pytest.raises(TypeError, match="n must be a number or a list of numbers; got "):
         xcurves.predict(fit_free(errors), n)
 
 
@@ -207,7 +177,5 @@ def test_what_is_no_fit_is_refused(errors):
     with pytest.raises(TypeError, match="fit must be a result of fit_power_law"):
         xcurves.predict(errors.to_dataset(), 100)
     left_out = xcurves.leave_one_size_out(errors)
-    with pytest.raises(
-        TypeError, match="fit must be a result of fit_power_law; got leave_one_size_out"
-    ):
+    with pytest.raises(TypeError, match="fit must be a result of fit_power_law; got leave_one_size_out"):
         left_out.curves.predict(100)

@@ -33,9 +33,7 @@ CASES = [(classifier, variant) for classifier in TABLE_3 for variant in VARIANTS
 @pytest.fixture(scope="module")
 def errors():
     frame = pd.read_csv(SHARED / "data" / "hoiem_cifar100_errors.csv")
-    errors = frame.curves.to_dataarray(
-        "test_error_pct", algorithm="classifier", run="fold", training="n_per_class"
-    )
+    errors = frame.curves.to_dataarray("test_error_pct", algorithm="classifier", run="fold", training="n_per_class")
     return errors.assign_attrs(units="%")
 
 
@@ -51,24 +49,18 @@ def test_raw_errors_give_the_rows_of_table_3_to_its_printed_digits(classifier, e
     assert [round(fit[name].item(), 2) for name in NAMES] == list(searched)
     last = errors.sel(algorithm=classifier, training=[100, 200, 400])
     fit = fit_free(last, gamma=-0.5)
-    assert [round(fit[name].item(), 2) for name in (*NAMES[:2], *NAMES[3:])] == list(
-        lightweight
-    )
+    assert [round(fit[name].item(), 2) for name in (*NAMES[:2], *NAMES[3:])] == list(lightweight)
 
 
 @pytest.mark.parametrize(("classifier", "variant"), CASES)
-def test_fits_agree_to_the_reference_s_tolerances(
-    classifier, variant, errors, reference
-):
+def test_fits_agree_to_the_reference_s_tolerances(classifier, variant, errors, reference):
     expected = reference[classifier][variant]
     check(fit_free(errors.sel(algorithm=classifier), **VARIANTS[variant]), expected)
 
 
 def test_one_error_at_each_size_needs_its_variance_and_then_agrees(errors, reference):
     lazy = errors.sel(algorithm="no_pretr_ft_lazy")
-    message = (
-        "one fold at every size. .*sigma_hat_sq.*weighting='relative' or 'uniform'"
-    )
+    message = "one fold at every size. .*sigma_hat_sq.*weighting='relative' or 'uniform'"
     with pytest.raises(ValueError, match=message):
         fit_free(lazy, weighting="variance-folds")
     check(fit_free(lazy, sigma_hat_sq=20), reference["no_pretr_ft_lazy"]["with_v1_20"])
@@ -86,22 +78,14 @@ def check(fit, expected):
     for name, theirs in (*pairs, ("objective", "objective_G")):
         np.testing.assert_allclose(fit[name], expected[theirs], rtol=1e-8)
     known = {float(n): value for n, value in expected["sigma2"].items()}
-    np.testing.assert_allclose(
-        fit.error_sd.sel(training=list(known)) ** 2, list(known.values()), rtol=1e-8
-    )
+    np.testing.assert_allclose(fit.error_sd.sel(training=list(known)) ** 2, list(known.values()), rtol=1e-8)
     v1 = ((fit.error_sd**2 - 0.02) * fit.training).sel(training=list(known))
     np.testing.assert_allclose(v1, expected["v1"], rtol=1e-8)
     given = fit.stderr_given_gamma
-    np.testing.assert_allclose(
-        given.sel(param=["alpha", "eta"]) ** 2, np.diag(expected["cov"]), rtol=1e-8
-    )
-    np.testing.assert_allclose(
-        given.sel(param="error_at_n"), expected["se_e_N"], rtol=1e-8
-    )
+    np.testing.assert_allclose(given.sel(param=["alpha", "eta"]) ** 2, np.diag(expected["cov"]), rtol=1e-8)
+    np.testing.assert_allclose(given.sel(param="error_at_n"), expected["se_e_N"], rtol=1e-8)
     found = xcurves.predict(fit, sizes)
-    np.testing.assert_allclose(
-        found.prediction, [value for value, _ in expected["curve"].values()], rtol=1e-8
-    )
+    np.testing.assert_allclose(found.prediction, [value for value, _ in expected["curve"].values()], rtol=1e-8)
     bounds = found.prediction_ci_given_gamma.sel(ci_bound="upper") - found.prediction
     np.testing.assert_allclose(
         bounds / 1.959963984540054 * 1.96,

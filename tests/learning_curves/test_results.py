@@ -17,9 +17,7 @@ fit_free = partial(xcurves.fit_power_law, asymptote="free")
 
 def legend_of(ax):
     """Return the names of the legend above the panels."""
-    return [
-        text.get_text() for legend in ax.figure.legends for text in legend.get_texts()
-    ]
+    return [text.get_text() for legend in ax.figure.legends for text in legend.get_texts()]
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +69,11 @@ def test_the_table_is_the_papers(fit):
 def test_sentences_say_error_reliance_units_and_limits(fit):
     lines = fit.isel(task=[0]).curves.summary().split("\n")
     assert len(lines) == 1 + 3 + 2
-    assert lines[0].startswith(
-        "task 'x', algorithm 'a': four times the data, 1,600, give a predicted error of "
-    )
+    assert lines[0].startswith("task 'x', algorithm 'a': four times the data, 1,600, give a predicted error of ")
     assert lines[1].startswith("task 'x', algorithm 'a': at size 400 the error is ")
     assert all(re.search(r" % \([\d.]+ to [\d.]+\)", line) for line in lines[:2])
     many = fit.curves.summary().split("\n")
-    least = fit.error_at_n.where(
-        fit.error_at_n == fit.error_at_n.min(), drop=True
-    ).squeeze()
+    least = fit.error_at_n.where(fit.error_at_n == fit.error_at_n.min(), drop=True).squeeze()
     assert many[0].startswith(f"Errors at size 400: {least.item():.4g} % (")
     assert "a fall is predicted for " in many[0]
     assert "if curves go on as they did" in many[0]
@@ -92,23 +86,16 @@ def test_sentences_mark_what_is_to_be_kept_in_mind(errors):
     one = errors.isel(task=0, algorithm=0)
     far = fit_free(one, at=5).curves.summary()
     assert "Size 5 is far outside the measured ones." in far
-    assert (
-        "far outside the measured sizes."
-        in fit_free(one).curves.predict(1e5).curves.summary()
-    )
+    assert "far outside the measured sizes." in fit_free(one).curves.predict(1e5).curves.summary()
     lost = one.where(one.training < 0)
     with pytest.warns(UserWarning, match="no errors"):
         assert "Not fitted: no errors." in fit_free(lost).curves.summary()
     flat = one.where(one.isnull(), 30.0)
     with pytest.warns(UserWarning, match="all equal"):
-        assert (
-            "ll errors are 30 %; nothing tells how" in fit_free(flat).curves.summary()
-        )
+        assert "ll errors are 30 %; nothing tells how" in fit_free(flat).curves.summary()
     steep = make_errors((20 + 3e4 * one.training.to_numpy() ** -2.0)[np.newaxis])
     with pytest.warns(UserWarning, match="edge"):
-        assert (
-            "may not be a power law" in fit_free(steep, sigma_hat_sq=1).curves.summary()
-        )
+        assert "may not be a power law" in fit_free(steep, sigma_hat_sq=1).curves.summary()
     boot = fit_free(one, n_resamples=25, rng=0).curves.summary()
     assert "25 bootstrap refits" in boot
 
@@ -132,9 +119,7 @@ def test_no_nan_in_a_sentence(errors):
 
 def fitted_law(curve, n):
     """The error at sizes by the fitted parameters, written out."""
-    gamma, at, error, slope = (
-        curve[name].item() for name in ("gamma", "at", "error_at_n", "data_reliance")
-    )
+    gamma, at, error, slope = (curve[name].item() for name in ("gamma", "at", "error_at_n", "data_reliance"))
     return error + slope * ((n / at) ** gamma - 1) / (-2 * gamma)
 
 
@@ -144,9 +129,7 @@ def test_curves_are_drawn_with_logarithmic_axes(fit):
     shown = [line for line in ax.lines if len(line.get_xdata())]
     marks = [line for line in shown if line.get_linestyle() == "None"]
     np.testing.assert_allclose(marks[0].get_xdata(), fit.training)
-    np.testing.assert_allclose(
-        marks[1].get_ydata(), fit.mean_error.sel(task="x", algorithm="b")
-    )
+    np.testing.assert_allclose(marks[1].get_ydata(), fit.mean_error.sel(task="x", algorithm="b"))
     (bar,) = [line for line in shown if len(line.get_xdata()) == 2]
     np.testing.assert_allclose(bar.get_xdata(), 400)  # the last measured size
     curves = [line for line in shown if line.get_gid() == "fitted"]
@@ -154,9 +137,7 @@ def test_curves_are_drawn_with_logarithmic_axes(fit):
     assert len({(line.get_color(), line.get_linestyle()) for line in curves}) == 3
     for name, line, beyond in zip("abc", curves, farther, strict=True):
         x = line.get_xdata()
-        np.testing.assert_allclose(
-            line.get_ydata(), fitted_law(fit.sel(task="x", algorithm=name), x)
-        )
+        np.testing.assert_allclose(line.get_ydata(), fitted_law(fit.sel(task="x", algorithm=name), x))
         assert x.max() <= 400 <= beyond.get_xdata().min()
         assert beyond.get_xdata().max() == pytest.approx(1600)
     labels = legend_of(ax)
@@ -174,13 +155,9 @@ def test_curves_are_drawn_with_logarithmic_axes(fit):
 def test_pictures_of_many_learners_name_each_beside_the_panel():
     sizes = 1000.0 * np.arange(1, 34)
     rng = np.random.default_rng(0)
-    means = rng.uniform(5, 15, (28, 1)) * (sizes / sizes[-1]) ** rng.uniform(
-        -0.5, -0.2, (28, 1)
-    )
+    means = rng.uniform(5, 15, (28, 1)) * (sizes / sizes[-1]) ** rng.uniform(-0.5, -0.2, (28, 1))
     names = [f"learner {i}" for i in range(28)]
-    errors = make_errors(means[:, np.newaxis], sizes, algorithm=names).isel(
-        run=0, drop=True
-    )
+    errors = make_errors(means[:, np.newaxis], sizes, algorithm=names).isel(run=0, drop=True)
     fit = xcurves.fit_power_law(errors)
     ax = fit.curves.plot("scatter")
     ax.figure.canvas.draw()
@@ -192,9 +169,7 @@ def test_pictures_of_many_learners_name_each_beside_the_panel():
     assert [ax.get_title() for ax in panels] == names
     ax = fit.curves.plot("curve", ax=mpl.pyplot.figure().add_subplot())
     ax.figure.canvas.draw()
-    looks = {
-        (line.get_color(), line.get_marker()) for line in ax.get_legend().get_lines()
-    }
+    looks = {(line.get_color(), line.get_marker()) for line in ax.get_legend().get_lines()}
     assert len(looks) == 28
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert not [here for here, after in pairwise(boxes) if here.x1 >= after.x0]
@@ -202,9 +177,7 @@ def test_pictures_of_many_learners_name_each_beside_the_panel():
 
 def test_a_long_name_has_its_legend_above_the_panel():
     means = np.stack([30 + 100 * np.arange(1.0, 6) ** -0.5] * 2)[:, np.newaxis]
-    errors = make_errors(means, algorithm=["a", "a learner with a name"]).isel(
-        run=0, drop=True
-    )
+    errors = make_errors(means, algorithm=["a", "a learner with a name"]).isel(run=0, drop=True)
     ax = xcurves.fit_power_law(errors).curves.plot()
     ax.figure.canvas.draw()
     (legend,) = ax.figure.legends
@@ -216,25 +189,17 @@ def test_scatter_has_a_point_with_error_bars_for_each_learner(fit):
     ax = fit.sel(task="x").curves.plot("scatter")
     points = [container.lines[0].get_xydata()[0] for container in ax.containers]
     here = fit.sel(task="x")
-    np.testing.assert_allclose(
-        points, np.column_stack([here.data_reliance, here.error_at_n])
-    )
+    np.testing.assert_allclose(points, np.column_stack([here.data_reliance, here.error_at_n]))
     assert legend_of(ax) == ["a", "b", "c"]
     assert "n = 400" in ax.get_xlabel()
 
 
-@pytest.mark.parametrize(
-    "sizes", [[1, 2, 4], [25, 50, 100, 200, 400], [1, 10, 1e3, 1e5, 1e6]]
-)
+@pytest.mark.parametrize("sizes", [[1, 2, 4], [25, 50, 100, 200, 400], [1, 10, 1e3, 1e5, 1e6]])
 def test_the_curve_reaches_all_data_and_four_times_the_last_size(sizes):
     n = np.array(sizes, dtype=float)
     for at in ("largest", float(n[0])):
-        ax = fit_free(
-            make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at
-        ).curves.plot()
-        curve, beyond, circles, bar = (
-            line for line in ax.lines if len(line.get_xdata())
-        )
+        ax = fit_free(make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at).curves.plot()
+        curve, beyond, circles, bar = (line for line in ax.lines if len(line.get_xdata()))
         x = np.concatenate([curve.get_xdata(), beyond.get_xdata()])
         np.testing.assert_allclose(bar.get_xdata(), n[-1])
         np.testing.assert_allclose([x.min(), x.max()], [n[0], 4 * n[-1]])
@@ -247,14 +212,10 @@ def test_curves_end_at_four_times_the_largest_measured_size(errors):
     """As `extrapolated` says, whatever N is and whatever sizes the array has without errors."""
     one = errors.isel(task=0, algorithm=0).where(errors.training < 400)
     fit = fit_free(one, at=200)
-    (beyond,) = [
-        line for line in fit.curves.plot().lines if line.get_gid() == "predicted"
-    ]
+    (beyond,) = [line for line in fit.curves.plot().lines if line.get_gid() == "predicted"]
     edge = beyond.get_xdata()[-1]
     np.testing.assert_allclose(edge, 800)
-    assert fit.curves.predict(
-        [edge * 0.999, edge * 1.001]
-    ).extrapolated.values.tolist() == [0, 1]
+    assert fit.curves.predict([edge * 0.999, edge * 1.001]).extrapolated.values.tolist() == [0, 1]
 
 
 def test_scatter_of_curves_at_different_sizes_says_so(errors):
@@ -265,9 +226,7 @@ def test_scatter_of_curves_at_different_sizes_says_so(errors):
 
 
 def test_curves_that_are_not_fitted_have_no_point(errors):
-    short = errors.isel(task=0).where(
-        (errors.algorithm != "b") | (errors.training < 60)
-    )
+    short = errors.isel(task=0).where((errors.algorithm != "b") | (errors.training < 60))
     with pytest.warns(UserWarning, match=r"too few sizes \(algorithm 'b'\)"):
         fit = fit_free(short)
     ax = fit.curves.plot("scatter")
@@ -287,9 +246,7 @@ def test_curves_without_errors_are_drawn_empty(errors, view):
 
 def test_one_left_out_size_has_its_table():
     sizes = [25.0, 50.0, 100.0, 200.0, 400.0]
-    errors = make_errors(
-        [[50.8, 40.5, 32.9, 27.9, 24.6], [51.0, 41.0, 33.0, 28.0, 25.0]], sizes
-    )
+    errors = make_errors([[50.8, 40.5, 32.9, 27.9, 24.6], [51.0, 41.0, 33.0, 28.0, 25.0]], sizes)
     tried = xcurves.leave_one_size_out(errors, sigma_hat_sq=20)
     chosen = xcurves.table(tried.isel(training=-1))
     assert chosen["400"].tolist() == xcurves.table(tried)["400"].tolist()

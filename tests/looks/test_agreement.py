@@ -24,9 +24,7 @@ def looked_at(n_algorithms, seed, *, lower=False):
     values = rng.normal(size=(n_algorithms, 10, 1)) + effects[:, np.newaxis, np.newaxis]
     names = [f"method_{letter}" for letter in "abcdefgh"[:n_algorithms]]
     curves = make_curves(values).assign_coords(algorithm=names).curves.assign_looks(5)
-    return xcurves.sequential(
-        curves, n_looks=3, n_resamples=999, higher_is_better=not lower
-    )
+    return xcurves.sequential(curves, n_looks=3, n_resamples=999, higher_is_better=not lower)
 
 
 @pytest.mark.parametrize("seeds", SEEDS)
@@ -48,19 +46,13 @@ def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, seeds):
         for label, row in table.iterrows():
             better, other = label.split(f" {word} ")
             sign = 1 if f"{better} - {other}" in pairs else -1
-            one = latest.sel(
-                pair=f"{better} - {other}" if sign == 1 else f"{other} - {better}"
-            )
+            one = latest.sel(pair=f"{better} - {other}" if sign == 1 else f"{other} - {better}")
             amount = sign * (-1 if lower else 1) * one["difference"].item()
             assert amount >= 0  # the better one is first
             np.testing.assert_allclose(abs(row["difference"]), amount)
             assert row["p"] == one["pvalue_adjusted"].item()
             shown = row["p"] <= ALPHA + 1e-12
-            ends = (
-                sorted([abs(row["lower"]), abs(row["upper"])])
-                if shown
-                else [row["lower"], row["upper"]]
-            )
+            ends = sorted([abs(row["lower"]), abs(row["upper"])]) if shown else [row["lower"], row["upper"]]
             assert shown == (row["lower"] >= 0 or row["upper"] <= 0)
             is_said = f"{better} is {verb} {other}" in said
             assert shown or not is_said
@@ -79,10 +71,7 @@ def test_a_pair_that_step_down_alone_shows_has_an_end_at_0():
     for seed in range(60):
         found = looked_at(3, seed)
         latest = found.isel(look=1)
-        low, high = (
-            latest["difference_ci_simultaneous"].sel(ci_bound=bound)
-            for bound in ("lower", "upper")
-        )
+        low, high = (latest["difference_ci_simultaneous"].sel(ci_bound=bound) for bound in ("lower", "upper"))
         by_holm_alone = (latest["rejected"] == 1) & (low < 0) & (high > 0)
         if not by_holm_alone.any():
             continue
@@ -94,20 +83,11 @@ def test_a_pair_that_step_down_alone_shows_has_an_end_at_0():
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
-@pytest.mark.parametrize(
-    "chosen", [{"reference": "method_a"}, {"reference": "method_c"}]
-)
+@pytest.mark.parametrize("chosen", [{"reference": "method_a"}, {"reference": "method_c"}])
 def test_pairs_with_a_reference_keep_their_direction(chosen, higher_is_better):
     rng = np.random.default_rng(3)
-    values = (
-        rng.normal(size=(3, 10, 1))
-        + np.array([0.0, 3.0, 6.0])[:, np.newaxis, np.newaxis]
-    )
-    curves = (
-        make_curves(values)
-        .assign_coords(algorithm=["method_a", "method_b", "method_c"])
-        .curves.assign_looks(5)
-    )
+    values = rng.normal(size=(3, 10, 1)) + np.array([0.0, 3.0, 6.0])[:, np.newaxis, np.newaxis]
+    curves = make_curves(values).assign_coords(algorithm=["method_a", "method_b", "method_c"]).curves.assign_looks(5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = xcurves.sequential(
@@ -120,7 +100,4 @@ def test_pairs_with_a_reference_keep_their_direction(chosen, higher_is_better):
     said = found.curves.summary().split("\n")[0]
     verb = "above" if chosen["reference"] == "method_a" else "below"
     assert f"method_b is {verb} {chosen['reference']} by" in said
-    assert all(
-        label.endswith(f" - {chosen['reference']}")
-        for label in found.curves.table().index
-    )
+    assert all(label.endswith(f" - {chosen['reference']}") for label in found.curves.table().index)

@@ -65,12 +65,8 @@ CASES = {
 
 @pytest.mark.parametrize("spending", ["square", "linear"])
 @pytest.mark.parametrize("batches", CASES.values(), ids=CASES.keys())
-def test_at_every_look_and_at_every_level_no_more_than_the_share_spent_is_rejected(
-    batches, spending
-):
-    found = looked_at(
-        labellings(batches, np.random.default_rng(1)), len(batches), spending=spending
-    ).squeeze("pair")
+def test_at_every_look_and_at_every_level_no_more_than_the_share_spent_is_rejected(batches, spending):
+    found = looked_at(labellings(batches, np.random.default_rng(1)), len(batches), spending=spending).squeeze("pair")
     share = (np.arange(1, len(batches) + 1) / len(batches)) ** {
         "square": 2,
         "linear": 1,
@@ -86,9 +82,7 @@ def test_at_every_look_and_at_every_level_no_more_than_the_share_spent_is_reject
 
 @pytest.mark.parametrize("alpha", [slow(0.1), 0.25, slow(0.6)])
 @pytest.mark.parametrize("batches", CASES.values(), ids=CASES.keys())
-def test_all_labellings_share_one_boundary_and_the_stagewise_p_holds_where_one_stops(
-    batches, alpha
-):
+def test_all_labellings_share_one_boundary_and_the_stagewise_p_holds_where_one_stops(batches, alpha):
     found = looked_at(
         labellings(batches, np.random.default_rng(2)),
         len(batches),
@@ -98,16 +92,12 @@ def test_all_labellings_share_one_boundary_and_the_stagewise_p_holds_where_one_s
     boundary = found.critical_value.to_numpy()
     finite = np.isfinite(boundary)
     assert (finite == finite[0]).all()
-    np.testing.assert_allclose(
-        boundary[:, finite[0]] - boundary[0, finite[0]], 0, atol=1e-9
-    )
+    np.testing.assert_allclose(boundary[:, finite[0]] - boundary[0, finite[0]], 0, atol=1e-9)
     rejected = found.rejected.to_numpy() == 1
     assert 0 < rejected[:, -1].mean() <= alpha
     with np.errstate(invalid="ignore"):
         crosses = found.statistic.to_numpy() >= boundary * (1 - 1e-9)
-    np.testing.assert_array_equal(
-        rejected, np.logical_or.accumulate(crosses & finite, axis=1)
-    )
+    np.testing.assert_array_equal(rejected, np.logical_or.accumulate(crosses & finite, axis=1))
     stops = np.where(rejected.any(axis=1), rejected.argmax(axis=1), len(batches) - 1)
     stagewise = found.pvalue_stagewise.to_numpy()[np.arange(len(stops)), stops]
     np.testing.assert_allclose(shares_at_most(stagewise), stagewise)
@@ -135,9 +125,7 @@ def test_tasks_are_dealt_each_by_itself():
     assert p.min() == 2 / 64
     for k in range(3):
         below_1 = p[:, k] < 1
-        assert (
-            shares_at_most(p[:, k])[below_1] <= p[below_1, k] * (k + 1) / 3 + 1e-12
-        ).all()
+        assert (shares_at_most(p[:, k])[below_1] <= p[below_1, k] * (k + 1) / 3 + 1e-12).all()
 
 
 @pytest.mark.parametrize("shift", [slow(0.0), 2.0])
@@ -169,17 +157,11 @@ def test_holm_over_pairs_holds_though_decided_algorithms_are_dropped(far, alpha)
     else:
         # the names of algorithms change no smallest p: one order of the last batch is enough
         curves = curves[::6]
-    first = looked_at(
-        curves.where(curves.look == 1), 2, confidence_level=1 - alpha, spending="linear"
-    )
+    first = looked_at(curves.where(curves.look == 1), 2, confidence_level=1 - alpha, spending="linear")
     goes_on = first.n_runs_next > 0
     dropped = curves.where((curves.look == 1) | goes_on)
     second = looked_at(dropped, 2, confidence_level=1 - alpha, spending="linear")
-    equal = (
-        second.pvalue_adjusted.sel(pair="a0 - a1")
-        if far
-        else second.pvalue_adjusted.min("pair")
-    )
+    equal = second.pvalue_adjusted.sel(pair="a0 - a1") if far else second.pvalue_adjusted.min("pair")
     p = equal.min("look").to_numpy()
     assert (shares_at_most(p)[p < 1] <= p[p < 1] + 1e-12).all()
     assert 0 < (p <= alpha + 1e-12).mean() <= alpha
@@ -187,9 +169,7 @@ def test_holm_over_pairs_holds_though_decided_algorithms_are_dropped(far, alpha)
     whole = looked_at(curves, 2, confidence_level=1 - alpha, spending="linear")
     assert (whole.rejected.isel(look=1) >= second.rejected.isel(look=1)).all()
     at_first = second.rejected.isel(look=0) == 0
-    np.testing.assert_array_equal(
-        whole.pvalue.where(at_first), second.pvalue.where(at_first)
-    )
+    np.testing.assert_array_equal(whole.pvalue.where(at_first), second.pvalue.where(at_first))
 
 
 @pytest.mark.slow
@@ -197,9 +177,7 @@ def test_drawn_assignments_hold_on_average_over_seeds():
     """Six assignments at the first look, then 20 drawn ones of 36, over all labellings and many seeds."""
     curves = labellings([(2, 2), (2, 2)], np.random.default_rng(7))
     every = [
-        xcurves.sequential(
-            curves, n_looks=2, n_resamples=19, repeated_intervals=False, rng=seed
-        ).pvalue.squeeze("pair")
+        xcurves.sequential(curves, n_looks=2, n_resamples=19, repeated_intervals=False, rng=seed).pvalue.squeeze("pair")
         for seed in range(30)
     ]
     p = np.array([each.to_numpy()[:, 1] for each in every])

@@ -26,21 +26,11 @@ class State(NamedTuple):
 
 STATES = [
     pytest.param(State(2, (5, 5), 1, "square", 0.9, (1.0, 1.0)), id="two looks"),
-    pytest.param(
-        State(6, (5, 5), 2, "square", 0.5, (1.0, 1.0)), id="early", marks=slow
-    ),
-    pytest.param(
-        State(5, (6, 6), 3, "square", 0.45, (1.0, 2.0)), id="unlike spread", marks=slow
-    ),
-    pytest.param(
-        State(3, (4, 4), 1, "linear", 1.2, (1.0, 1.0)), id="likely", marks=slow
-    ),
-    pytest.param(
-        State(4, (10, 5), 2, "linear", 0.6, (1.0, 2.0)), id="unlike batches", marks=slow
-    ),
-    pytest.param(
-        State(8, (3, 3), 3, "square", 0.6, (1.0, 1.0)), id="small batches", marks=slow
-    ),
+    pytest.param(State(6, (5, 5), 2, "square", 0.5, (1.0, 1.0)), id="early", marks=slow),
+    pytest.param(State(5, (6, 6), 3, "square", 0.45, (1.0, 2.0)), id="unlike spread", marks=slow),
+    pytest.param(State(3, (4, 4), 1, "linear", 1.2, (1.0, 1.0)), id="likely", marks=slow),
+    pytest.param(State(4, (10, 5), 2, "linear", 0.6, (1.0, 2.0)), id="unlike batches", marks=slow),
+    pytest.param(State(8, (3, 3), 3, "square", 0.6, (1.0, 1.0)), id="small batches", marks=slow),
 ]
 
 
@@ -62,36 +52,30 @@ def in_batches(values, size, widest):
 def looked_at_runs(runs, state, **options):
     """Test runs of shape (..., algorithm, run) as the state's plan says."""
     curves = make_curves(runs[..., np.newaxis], task=np.arange(len(runs)))
-    look = np.repeat(
-        np.arange(runs.shape[-1] // max(state.batch)) + 1, max(state.batch)
-    )
+    look = np.repeat(np.arange(runs.shape[-1] // max(state.batch)) + 1, max(state.batch))
     curves = curves.assign_coords(look=("run", look))
-    return xcurves.sequential(
-        curves, n_looks=state.n_looks, spending=state.spending, **options
-    )
+    return xcurves.sequential(curves, n_looks=state.n_looks, spending=state.spending, **options)
 
 
 def pasts(state, rng, n):
     """Return runs so far of `n` studies in one state: they differ in all but means and standard deviations."""
     sides = zip(state.batch, (state.difference, 0.0), state.sd, strict=True)
     runs = [
-        in_batches(
-            standardized(rng, (n, size * state.done), mean, sd), size, max(state.batch)
-        )
+        in_batches(standardized(rng, (n, size * state.done), mean, sd), size, max(state.batch))
         for size, mean, sd in sides
     ]
     return np.stack(runs, axis=1)
 
 
 def uncertain_differences(state, n, rng):
-    """Return true differences as uncertain as they are after the looks of a state: SciPy's Welch interval about its own."""
+    """Return true differences as uncertain as they are after the looks of a state: SciPy's Welch interval about its
+    own.
+    """
     sides = zip(state.batch, state.sd, strict=True)
     n_a, n_b = (size * state.done for size in state.batch)
     v_a, v_b = (sd**2 / (size * state.done) for size, sd in sides)
     df = (v_a + v_b) ** 2 / (v_a**2 / (n_a - 1) + v_b**2 / (n_b - 1))
-    return stats.t.rvs(
-        df, loc=state.difference, scale=np.sqrt(v_a + v_b), size=n, random_state=rng
-    )
+    return stats.t.rvs(df, loc=state.difference, scale=np.sqrt(v_a + v_b), size=n, random_state=rng)
 
 
 def share_shown(state, past, differences, rng):
@@ -112,11 +96,7 @@ def share_shown(state, past, differences, rng):
     ]
     whole = np.concatenate([past, np.stack(more, axis=1)], axis=-1)
     rejected = (
-        looked_at_runs(whole, state, n_resamples=999, repeated_intervals=False)[
-            "rejected"
-        ]
-        .isel(pair=0)
-        .to_numpy()
+        looked_at_runs(whole, state, n_resamples=999, repeated_intervals=False)["rejected"].isel(pair=0).to_numpy()
     )
     return rejected[rejected[:, state.done - 1] == 0, -1].mean()
 
@@ -129,9 +109,7 @@ def test_a_chance_is_that_of_simulated_continuations(state):
     found = looked_at_runs(past[:40], state)["chance"].isel(pair=0, look=state.done - 1)
     assert found.std() < 0.1
     differences = uncertain_differences(state, N_STUDIES, rng)
-    assert found.mean().item() == pytest.approx(
-        share_shown(state, past, differences, rng), abs=0.05
-    )
+    assert found.mean().item() == pytest.approx(share_shown(state, past, differences, rng), abs=0.05)
 
 
 def levels_by_walks(n_looks, power, rng):
@@ -159,10 +137,7 @@ def share_continued(a, b, differences, batch, levels, rng):
     ]
     is_shown = np.zeros(n, bool)
     for level in levels:
-        sides = [
-            (np.hstack([u, rng.normal(mean, sd, (n, batch))]), mean, sd)
-            for u, mean, sd in sides
-        ]
+        sides = [(np.hstack([u, rng.normal(mean, sd, (n, batch))]), mean, sd) for u, mean, sd in sides]
         test = stats.ttest_ind(sides[0][0], sides[1][0], axis=1, equal_var=False)
         is_shown |= test.pvalue <= level
     return is_shown.mean()
@@ -202,9 +177,7 @@ def test_chances_are_those_of_a_plain_loop(n_looks, spending, done, difference):
     cases = [drawn, *np.repeat(ends[:, np.newaxis], n, axis=1)]
     chances = [found["chance"].item(), *found["chance_at_ci"].to_numpy()]
     for differences, chance in zip(cases, chances, strict=True):
-        share = (
-            1.0  # of an endless difference: look 1 of five can reject next to nothing
-        )
+        share = 1.0  # of an endless difference: look 1 of five can reject next to nothing
         if np.isfinite(differences).all():
             share = share_continued(a, b, differences, batch, levels, rng)
         error = np.sqrt(share * (1 - share) * (1 / 2000 + 1 / n))
@@ -216,10 +189,7 @@ def test_chances_are_unknown_while_an_algorithm_has_one_run():
     values = np.random.default_rng(1).normal(size=(2, 3, 1))
     curves = make_curves(values).curves.assign_looks(1)
     found = xcurves.sequential(curves, n_looks=6).isel(pair=0)
-    assert (
-        found["chance"].notnull().to_numpy().tolist()
-        == [False, True, True] + [False] * 3
-    )
+    assert found["chance"].notnull().to_numpy().tolist() == [False, True, True] + [False] * 3
     assert found["chance_at_ci"].isel(look=0).isnull().all()
     assert found["futile"].isel(look=0) == 0
 
@@ -233,24 +203,15 @@ def test_a_chance_at_the_end_of_the_interval_is_that_of_a_true_difference_there(
     for bound in ("lower", "upper"):
         true = one["difference_ci_simultaneous"].sel(ci_bound=bound).item()
         simulated = share_shown(state, past, true, rng)
-        assert one["chance_at_ci"].sel(ci_bound=bound).item() == pytest.approx(
-            simulated, abs=0.05
-        )
+        assert one["chance_at_ci"].sel(ci_bound=bound).item() == pytest.approx(simulated, abs=0.05)
 
 
 @pytest.fixture(scope="module")
 def looked_at():
     """Three algorithms, the first far above the others, the others alike, after two of four looks."""
     rng = np.random.default_rng(4)
-    values = (
-        rng.normal(size=(3, 24, 1))
-        + np.array([3.0, 0.0, 0.05])[:, np.newaxis, np.newaxis]
-    )
-    curves = (
-        make_curves(values)
-        .assign_coords(algorithm=["sac", "td3", "ddpg"])
-        .curves.assign_looks(12)
-    )
+    values = rng.normal(size=(3, 24, 1)) + np.array([3.0, 0.0, 0.05])[:, np.newaxis, np.newaxis]
+    curves = make_curves(values).assign_coords(algorithm=["sac", "td3", "ddpg"]).curves.assign_looks(12)
     return xcurves.sequential(curves, n_looks=4)
 
 
@@ -283,23 +244,15 @@ def test_turning_the_pair_turns_the_ends_only():
     rng = np.random.default_rng(5)
     curves = make_curves(rng.normal(size=(2, 12, 1))).curves.assign_looks(6)
     names = curves["algorithm"].to_numpy().tolist()
-    one, other = (
-        xcurves.sequential(curves, n_looks=3, reference=name) for name in names
-    )
+    one, other = (xcurves.sequential(curves, n_looks=3, reference=name) for name in names)
     assert (one["chance"].to_numpy()[0, :2] == other["chance"].to_numpy()[0, :2]).all()
-    ends, turned = (
-        each["chance_at_ci"].isel(pair=0, look=slice(2)).to_numpy()
-        for each in (one, other)
-    )
+    ends, turned = (each["chance_at_ci"].isel(pair=0, look=slice(2)).to_numpy() for each in (one, other))
     assert (ends == turned[:, ::-1]).all()
 
 
 def test_the_chance_of_one_of_many_pairs_is_judged_at_holms_next_step():
     rng = np.random.default_rng(6)
-    values = (
-        rng.normal(size=(4, 12, 1))
-        + np.array([0.9, 0, 0, 0])[:, np.newaxis, np.newaxis]
-    )
+    values = rng.normal(size=(4, 12, 1)) + np.array([0.9, 0, 0, 0])[:, np.newaxis, np.newaxis]
     curves = make_curves(values).curves.assign_looks(6)
     alone = xcurves.sequential(curves.isel(algorithm=[0, 1]), n_looks=4)
     among = xcurves.sequential(curves, n_looks=4)
@@ -323,6 +276,4 @@ def test_joined_tasks_have_chances_too():
 def test_runs_that_do_not_vary_are_shown_by_the_next_look_or_never():
     values = np.zeros((2, 8, 1))
     curves = make_curves(values).curves.assign_looks(4)
-    assert (
-        xcurves.sequential(curves, n_looks=3)["chance"].to_numpy()[0, :2] == 0
-    ).all()
+    assert (xcurves.sequential(curves, n_looks=3)["chance"].to_numpy()[0, :2] == 0).all()

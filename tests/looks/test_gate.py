@@ -35,9 +35,7 @@ def stream(runs, **attrs):
 def rows_of(result):
     """Return what is decided of every candidate as plain values."""
     rows = []
-    for one in (
-        result.isel(candidate=place) for place in range(result.sizes["candidate"])
-    ):
+    for one in (result.isel(candidate=place) for place in range(result.sizes["candidate"])):
         row = {name: int(one[name]) for name in NUMBERS}
         row["n_failed"] = int(one["n_failed"])
         row |= {
@@ -64,9 +62,7 @@ def number_lists(runs):
     return {name: list(map(float, row)) for name, row in runs.items()}
 
 
-@pytest.mark.skipif(
-    not REFERENCE.exists(), reason="the reference streams are not part of the project"
-)
+@pytest.mark.skipif(not REFERENCE.exists(), reason="the reference streams are not part of the project")
 @pytest.mark.parametrize("place", range(N_STREAMS))
 def test_the_reference_streams_are_repeated(place):
     every = json.loads(REFERENCE.read_text(encoding="utf-8"))
@@ -84,9 +80,7 @@ def test_the_reference_streams_are_repeated(place):
             "refresh",
         )
     }
-    found = stream(runs).curves.gate(
-        baseline="main", candidates=given["order"], **options
-    )
+    found = stream(runs).curves.gate(baseline="main", candidates=given["order"], **options)
     assert_same(rows_of(found), given["expected"])
     state = given["state"]
     assert found.attrs["champion"] == state["champion"]
@@ -149,9 +143,7 @@ def test_streams_are_judged_as_by_plain_loops(seed):
         return
     found = scores.curves.gate(baseline="main", **rule)
     assert_same(rows_of(found), expected)
-    assert [row["n_failed"] for row in rows_of(found)] == [
-        row["n_failed"] for row in expected
-    ]
+    assert [row["n_failed"] for row in rows_of(found)] == [row["n_failed"] for row in expected]
     assert found.attrs["champion"] == champion
     audit = [every_audit[name] for name in ("main", champion)]
     assert found["n_runs_audit"].to_numpy().tolist() == [len(each) for each in audit]
@@ -185,18 +177,14 @@ def test_the_random_streams_have_all_that_can_happen():
         if any(row["n_failed"] for row in found):
             seen.add("a failed run was passed over")
         if any(
-            row["decision"] != "dropped"
-            and np.isinf(runs[row["candidate"]][: row["n_runs"]]).any()
-            for row in found
+            row["decision"] != "dropped" and np.isinf(runs[row["candidate"]][: row["n_runs"]]).any() for row in found
         ):
             seen.add("a failed run counted as the worst")
         if oracle.pvalue_moved(audit[champion]) is not None:
             seen.add("a champion may have moved")
         if np.isinf(audit[champion]).any():
             seen.add("a failed run decided nothing")
-        if any(
-            row["runs_to_make_champion"] and not row["runs_to_make"] for row in found
-        ):
+        if any(row["runs_to_make_champion"] and not row["runs_to_make"] for row in found):
             seen.add("only the champion is run again")
     assert seen == {
         *MEANINGS,
@@ -212,10 +200,7 @@ def test_the_random_streams_have_all_that_can_happen():
 def normal(*means, n_runs=12, seed=0, **attrs):
     """Draw normal runs of main and of candidates c1, c2, ... with these means."""
     rng = np.random.default_rng(seed)
-    runs = {
-        f"c{number}" if number else "main": rng.normal(mean, 1, n_runs)
-        for number, mean in enumerate((0, *means))
-    }
+    runs = {f"c{number}" if number else "main": rng.normal(mean, 1, n_runs) for number, mean in enumerate((0, *means))}
     return stream(runs, **attrs)
 
 
@@ -228,19 +213,11 @@ def test_progress_is_welchs_interval_of_runs_that_decided_nothing():
         scores.sel(algorithm="main").values[8:],
     )
     test = stats.ttest_ind(ours, theirs, equal_var=False)
-    np.testing.assert_allclose(
-        found["progress"], ours.mean() - theirs.mean(), atol=1e-12
-    )
-    np.testing.assert_allclose(
-        found["progress_ci"], test.confidence_interval(0.9), atol=1e-12
-    )
+    np.testing.assert_allclose(found["progress"], ours.mean() - theirs.mean(), atol=1e-12)
+    np.testing.assert_allclose(found["progress_ci"], test.confidence_interval(0.9), atol=1e-12)
     own = stats.t.interval(0.9, 5, ours.mean(), stats.sem(ours))
-    np.testing.assert_allclose(
-        found["audit_mean_ci"].sel(which="present"), own, atol=1e-12
-    )
-    turned = (-scores).curves.gate(
-        baseline="main", confidence_level=0.9, higher_is_better=False
-    )
+    np.testing.assert_allclose(found["audit_mean_ci"].sel(which="present"), own, atol=1e-12)
+    turned = (-scores).curves.gate(baseline="main", confidence_level=0.9, higher_is_better=False)
     for name in (
         "progress",
         "progress_ci",
@@ -249,28 +226,18 @@ def test_progress_is_welchs_interval_of_runs_that_decided_nothing():
         "decision",
     ):
         np.testing.assert_array_equal(turned[name], found[name])
-    np.testing.assert_allclose(
-        turned["audit_mean_ci"].values[:, ::-1], -found["audit_mean_ci"], atol=1e-12
-    )
-    np.testing.assert_allclose(
-        turned["difference_ci"].values[:, ::-1], -found["difference_ci"], atol=1e-12
-    )
+    np.testing.assert_allclose(turned["audit_mean_ci"].values[:, ::-1], -found["audit_mean_ci"], atol=1e-12)
+    np.testing.assert_allclose(turned["difference_ci"].values[:, ::-1], -found["difference_ci"], atol=1e-12)
 
 
 def test_without_runs_of_the_audit_progress_is_unknown_and_without_keeps_none():
     kept = normal(4, n_runs=9).curves.gate(baseline="main")
     assert np.isnan(kept["progress"])
-    assert (
-        "To state the progress since main, run main 1 more time and c1 1 more time"
-        in kept.curves.summary()
-    )
+    assert "To state the progress since main, run main 1 more time and c1 1 more time" in kept.curves.summary()
     dropped = normal(-4, n_runs=9).curves.gate(baseline="main")
     assert dropped["progress"].item() == 0
     assert np.isnan(dropped["progress_ci"]).all()
-    assert (
-        "none was kept; main is the champion. Progress: none."
-        in dropped.curves.summary()
-    )
+    assert "none was kept; main is the champion. Progress: none." in dropped.curves.summary()
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.4])
@@ -306,9 +273,7 @@ def test_curves_are_reduced_and_tasks_averaged():
             (curves * xr.DataArray([0.0, 0.25, 0.75], dims="training")).sum("training"),
         ),
     ):
-        found = curves.curves.gate(
-            baseline="main", task="task", training_weights=weights
-        )
+        found = curves.curves.gate(baseline="main", task="task", training_weights=weights)
         plain = number.mean("task").curves.gate(baseline="main")
         for name in ("decision", "difference", "pvalue", "n_runs", "n_runs_champion"):
             np.testing.assert_allclose(found[name], plain[name], atol=1e-12)
@@ -339,15 +304,11 @@ def test_a_failed_run_drops_its_candidate_without_the_other_runs_of_the_look():
         found = stream({"main": main, "c1": runs}).curves.gate(baseline="main")
         assert found["decision"].item() == 0
         assert (found["n_runs"].item(), found["difference"].item()) == (n_runs, -inf)
-        assert (
-            found["runs_to_make"].item() == found["runs_to_make_champion"].item() == 0
-        )
+        assert found["runs_to_make"].item() == found["runs_to_make_champion"].item() == 0
         assert found.curves.summary().startswith(
             f"Drop c1: {'its run' if n_runs == 1 else f'one of its {n_runs} runs'}"
         )
-    lower = stream({"main": main, "c1": [-9.0, inf]}).curves.gate(
-        baseline="main", higher_is_better=False
-    )
+    lower = stream({"main": main, "c1": [-9.0, inf]}).curves.gate(baseline="main", higher_is_better=False)
     assert (lower["decision"].item(), lower["difference"].item()) == (0, inf)
 
 
@@ -359,16 +320,12 @@ def test_more_runs_of_what_failed_change_no_later_decision():
         "c2": rng.normal(0.5, 1, 8),
     }
     short = stream(runs).curves.gate(baseline="main")
-    longer = stream(runs | {"c1": [*runs["c1"], 3.0, 3.0, 3.0]}).curves.gate(
-        baseline="main", previous=short
-    )
+    longer = stream(runs | {"c1": [*runs["c1"], 3.0, 3.0, 3.0]}).curves.gate(baseline="main", previous=short)
     assert rows_of(longer)[1] == rows_of(short)[1]
 
 
 def test_a_failed_curve_need_not_be_whole():
-    curves = (
-        normal(2, 2, n_runs=8).expand_dims(training=[1.0, 2.0, 3.0], axis=-1).copy()
-    )
+    curves = normal(2, 2, n_runs=8).expand_dims(training=[1.0, 2.0, 3.0], axis=-1).copy()
     curves[1, 1] = [0.0, -inf, np.nan]
     found = curves.curves.gate(baseline="main")
     assert found["difference"].values[0] == -inf
@@ -378,19 +335,12 @@ def test_a_failed_curve_need_not_be_whole():
 def test_a_failed_run_of_a_champion_is_refused_by_name_with_a_cure_that_works():
     scores = normal(3, 1, n_runs=10).copy()
     scores[0, 2] = -inf
-    with pytest.raises(
-        ValueError, match=r"run 2 of champion 'main' failed; .*fill_failed\('worst'\)"
-    ) as error:
+    with pytest.raises(ValueError, match=r"run 2 of champion 'main' failed; .*fill_failed\('worst'\)") as error:
         scores.curves.gate(baseline="main")
     cure = str(error.value).rpartition(": ")[2]
     cured = eval(cure, {"scores": scores})  # the cure of our own message
-    assert (
-        cured.sel(algorithm="main").values[2] == scores.where(np.isfinite(scores)).min()
-    )
-    assert (
-        "1 of 30 runs failed and counts as the worst score"
-        in cured.curves.gate(baseline="main").curves.summary()
-    )
+    assert cured.sel(algorithm="main").values[2] == scores.where(np.isfinite(scores)).min()
+    assert "1 of 30 runs failed and counts as the worst score" in cured.curves.gate(baseline="main").curves.summary()
 
 
 def test_ties_and_constant_scores_are_dropped_or_kept_by_their_means():
@@ -408,9 +358,7 @@ def test_ties_and_constant_scores_are_dropped_or_kept_by_their_means():
     # The same numbers in another order are a tie, whatever the rounding of their sums.
     values = [0.1, 0.7, 1e-3, 0.35, 0.2, 0.61, 0.33, 0.9]
     orders = {"main": values, "c1": values[::-1]}
-    assert (
-        stream(orders).curves.gate(baseline="main", looks=(8,))["decision"].item() == 0
-    )
+    assert stream(orders).curves.gate(baseline="main", looks=(8,))["decision"].item() == 0
 
 
 def test_a_candidate_with_the_champions_scores_is_named():
@@ -419,13 +367,8 @@ def test_a_candidate_with_the_champions_scores_is_named():
     said = scores.curves.gate(baseline="main").curves.summary()
     assert "c1 has the same score as main in its run: was it a change?" in said
     said = scores.curves.gate(baseline="main", margin=-0.5).curves.summary()
-    assert (
-        "c1 has the same scores as main in all of its 8 runs: it was not a change."
-        in said
-    )
-    assert (
-        "it was not" not in normal(0, 2).curves.gate(baseline="main").curves.summary()
-    )
+    assert "c1 has the same scores as main in all of its 8 runs: it was not a change." in said
+    assert "it was not" not in normal(0, 2).curves.gate(baseline="main").curves.summary()
 
 
 def test_a_negative_margin_keeps_what_is_not_worse_by_more():
@@ -435,10 +378,7 @@ def test_a_negative_margin_keeps_what_is_not_worse_by_more():
     assert found["decision"].item() == 1
     assert "Keep c1: not worse than main by more than 2 (" in found.curves.summary()
     strict = normal(9.5, seed=4).curves.gate(baseline="main", margin=9.0, level=0.1)
-    assert (
-        "it is not shown to be better than main by more than 9 (mean"
-        in strict.curves.summary()
-    )
+    assert "it is not shown to be better than main by more than 9 (mean" in strict.curves.summary()
 
 
 def test_open_candidates_say_what_to_run_and_later_ones_wait():
@@ -447,16 +387,10 @@ def test_open_candidates_say_what_to_run_and_later_ones_wait():
     assert found["decision"].values.tolist() == [2, 3, 3]
     assert found["runs_to_make"].values.tolist() == [0, 0, 0]
     assert found["runs_to_make_champion"].values.tolist() == [1, 0, 0]
-    assert found.curves.summary().startswith(
-        "Run main 1 more time, c1 no more. 2 later candidates wait."
-    )
-    later = xr.concat([scores, normal(2, 2, 2, n_runs=2, seed=1)], "run").assign_coords(
-        run=range(5)
-    )
+    assert found.curves.summary().startswith("Run main 1 more time, c1 no more. 2 later candidates wait.")
+    later = xr.concat([scores, normal(2, 2, 2, n_runs=2, seed=1)], "run").assign_coords(run=range(5))
     found = later.curves.gate(baseline="main")
-    assert found.curves.summary().startswith(
-        "Run c1 3 more times, main 3 more times. 2 later candidates wait."
-    )
+    assert found.curves.summary().startswith("Run c1 3 more times, main 3 more times. 2 later candidates wait.")
     found = normal(2, n_runs=6).curves.gate(baseline="main", start=9, looks=(1, 8))
     assert found["runs_to_make_champion"].item() == 3
     none = stream({"main": [1.0, 2.0, 3.0, 4.0], "c1": []}).curves.gate(baseline="main")
@@ -467,22 +401,14 @@ def test_open_candidates_say_what_to_run_and_later_ones_wait():
 def test_sentences_say_what_to_do_and_why():
     dropped = normal(-3).curves.gate(baseline="main").curves.summary()
     assert dropped.startswith("Drop c1: after 1 run its mean is below main's.")
-    lower = (
-        (-normal(-3))
-        .curves.gate(baseline="main", higher_is_better=False)
-        .curves.summary()
-    )
+    lower = (-normal(-3)).curves.gate(baseline="main", higher_is_better=False).curves.summary()
     assert lower.startswith("Drop c1: after 1 run its mean is above main's.")
     kept = normal(3, 1, n_runs=12, seed=2).curves.gate(baseline="main").curves.summary()
     assert "The difference of a kept candidate is no estimate of what it brings" in kept
     assert "Progress since main, measured by runs that decided nothing: +" in kept
     assert kept.count("selected") <= 1
     ranks = np.arange(8.0)
-    near = (
-        stream({"main": ranks, "c1": ranks + 0.5})
-        .curves.gate(baseline="main", looks=(8,))
-        .curves.summary()
-    )
+    near = stream({"main": ranks, "c1": ranks + 0.5}).curves.gate(baseline="main", looks=(8,)).curves.summary()
     p = oracle.pvalue_greater([*ranks + 0.5], [*ranks])
     said = f"after 8 runs it is not shown to be better than main (mean better by 0.50; {pvalue(p)}, above .2)"
     assert near.startswith(f"Drop c1: {said}.")
@@ -493,15 +419,12 @@ def test_a_champion_that_moved_is_named():
     scores[0, 14:] += 9
     found = scores.curves.gate(baseline="main", start=8)
     # the first 6 of its 12 runs that decided nothing, against the rest
-    expected = oracle.pvalue_two_sided(
-        scores[0, 8:14].values.tolist(), scores[0, 14:].values.tolist()
-    )
+    expected = oracle.pvalue_two_sided(scores[0, 8:14].values.tolist(), scores[0, 14:].values.tolist())
     assert found["champion_moved_pvalue"].item() == pytest.approx(expected)
     assert expected < 0.01
     assert (
         f"The scores of the champion main are not what they were ({pvalue(expected)}, of its runs that decided "
-        "nothing, the first half against the rest): machine, data or code have changed."
-        in found.curves.summary()
+        "nothing, the first half against the rest): machine, data or code have changed." in found.curves.summary()
     )
     few = scores.isel(run=slice(11)).curves.gate(baseline="main", start=8)
     assert np.isnan(few["champion_moved_pvalue"])
@@ -530,10 +453,7 @@ def test_luck_of_the_runs_that_a_champion_was_kept_for_is_said_without_a_p():
     assert "p =" not in found[0]
     scores[1, 8:] += 9
     assert "was luck" not in scores.curves.gate(baseline="main").curves.summary()
-    assert (
-        "was luck"
-        not in normal(-1, n_runs=14).curves.gate(baseline="main").curves.summary()
-    )
+    assert "was luck" not in normal(-1, n_runs=14).curves.gate(baseline="main").curves.summary()
 
 
 def test_a_champion_is_run_again_up_to_32_runs_and_looks_may_ask_for_more():
@@ -546,9 +466,7 @@ def test_a_champion_is_run_again_up_to_32_runs_and_looks_may_ask_for_more():
     assert n.tolist() == expected
     assert found["n_runs_audit"].values.tolist() == [28, 28]
     more = {"main": rng.normal(size=60), "c0": rng.normal(size=40) + 3, "c1": [-9.0]}
-    found = stream(more).curves.gate(
-        baseline="main", looks=(1, 40), refresh=1, n_resamples=999
-    )
+    found = stream(more).curves.gate(baseline="main", looks=(1, 40), refresh=1, n_resamples=999)
     assert found["n_runs_champion"].values.tolist() == [40, 40]
 
 
@@ -570,9 +488,7 @@ def test_a_run_that_is_missing_is_asked_for_and_is_no_run_of_the_audit():
     assert found["decision"].values.tolist() == [0, 2, 3]
     assert found["runs_to_make_champion"].values.tolist() == [0, 1, 0]
     assert found.curves.summary().startswith("Run main 1 more time, c1 no more.")
-    made = stream(runs | {"main": [*runs["main"], 0.5]}).curves.gate(
-        baseline="main", previous=found
-    )
+    made = stream(runs | {"main": [*runs["main"], 0.5]}).curves.gate(baseline="main", previous=found)
     assert made["decision"].values.tolist() == [0, 0, 0]
     assert made["n_runs_audit"].values.tolist() == [0, 0]
     # A failed run of the candidate asks for none of the champion, which counts as used.
@@ -600,10 +516,7 @@ def test_a_failed_run_that_decided_nothing_leaves_the_progress_unknown():
     assert found.attrs["champion"] == "c1"
     assert np.isnan(found["progress"])
     assert np.isnan(found["audit_mean"].values).tolist() == [False, True]
-    assert (
-        "The progress since main is not known: a run of c1 failed that decided nothing."
-        in found.curves.summary()
-    )
+    assert "The progress since main is not known: a run of c1 failed that decided nothing." in found.curves.summary()
     filled = scores.curves.fill_failed("worst").curves.gate(baseline="main", refresh=0)
     assert np.isfinite(filled["progress"])
 
@@ -612,25 +525,16 @@ def test_failed_runs_count_as_the_worst_of_both_sides_where_a_share_may_fail():
     main = [1.0, 2.0, 3.0, -inf, 1.5, 2.5, 0.5, 3.5]
     new = [9.0, 8.0, 9.5, -inf, 8.5, 9.2, 8.8, 9.9]
     scores = stream({"main": main, "c1": new})
-    found = scores.curves.gate(
-        baseline="main", looks=(4, 8), share_failed=0.25, refresh=0
-    )
+    found = scores.curves.gate(baseline="main", looks=(4, 8), share_failed=0.25, refresh=0)
     filled = [[0.5 if np.isinf(x) else x for x in row] for row in (main, new)]
     expected = oracle.pvalue_greater(filled[1], filled[0])
     assert found["pvalue"].item() == pytest.approx(expected)
-    assert found["difference"].item() == pytest.approx(
-        np.mean(filled[1]) - np.mean(filled[0])
-    )
+    assert found["difference"].item() == pytest.approx(np.mean(filled[1]) - np.mean(filled[0]))
     assert found["decision"].item() == 1
     # one of four is more than a fifth, and so is that of the champion
-    dropped = scores.curves.gate(
-        baseline="main", looks=(4, 8), share_failed=0.2, start=8
-    )
+    dropped = scores.curves.gate(baseline="main", looks=(4, 8), share_failed=0.2, start=8)
     assert dropped["decision"].item() == 0
-    assert (
-        "Drop c1: of its 4 runs more than a share of 0.2 failed."
-        in dropped.curves.summary()
-    )
+    assert "Drop c1: of its 4 runs more than a share of 0.2 failed." in dropped.curves.summary()
     with pytest.raises(
         ValueError,
         match=r"run 3 of champion 'main' failed; of a champion's no more than share_failed=0\.2 may fail",
@@ -680,9 +584,7 @@ def test_tasks_may_have_offsets_of_their_own():
     moved = tasks + xr.DataArray([1e12, -3e9], dims="task")
     options = {"baseline": "main", "task": "task"}
     for name in ("decision", "pvalue"):
-        np.testing.assert_allclose(
-            moved.curves.gate(**options)[name], tasks.curves.gate(**options)[name]
-        )
+        np.testing.assert_allclose(moved.curves.gate(**options)[name], tasks.curves.gate(**options)[name])
 
 
 def test_a_difference_of_rounding_is_none():
@@ -731,9 +633,7 @@ def test_copied_runs_are_named():
     # Scores of few values, and those that algorithms share, are the same by chance.
     stream({"main": [1.0, 0.0, 1.0, 1.0], "c1": [1.0] * 4}).curves.gate(baseline="main")
     rounded = np.round(rng.normal(size=(3, 8)))
-    stream(dict(zip(("main", "c1", "c2"), rounded, strict=True))).curves.gate(
-        baseline="main"
-    )
+    stream(dict(zip(("main", "c1", "c2"), rounded, strict=True))).curves.gate(baseline="main")
     curves = normal(1, n_runs=8).expand_dims(training=range(1, 6), axis=-1)
     curves = (curves * xr.DataArray(range(1, 6), dims="training")).copy()
     curves[1, 3] = curves[1, 2]
@@ -832,18 +732,8 @@ def test_options_that_cannot_be_used_are_refused(options, message):
 
 def test_two_looks_serve_from_a_sixth_on_and_one_is_enough():
     scores = normal(9, 3)
-    assert (
-        scores.curves.gate(baseline="main", looks=(1, 2), level=1 / 6)[
-            "decision"
-        ].values[0]
-        == 1
-    )
-    assert (
-        scores.curves.gate(baseline="main", looks=(3,), level=0.05)["decision"].values[
-            0
-        ]
-        == 1
-    )
+    assert scores.curves.gate(baseline="main", looks=(1, 2), level=1 / 6)["decision"].values[0] == 1
+    assert scores.curves.gate(baseline="main", looks=(3,), level=0.05)["decision"].values[0] == 1
     # The first champion has four runs; the next one would have two, against which no p is below a sixth.
     with pytest.raises(ValueError, match=r"of 2 v 2 runs no p is below 0\.167"):
         normal(9, 20).curves.gate(baseline="main", looks=(1, 2), start=4, level=0.1)
@@ -852,23 +742,15 @@ def test_two_looks_serve_from_a_sixth_on_and_one_is_enough():
 def test_scores_that_cannot_be_used_are_refused():
     scores = normal(1, 2)
     twice = scores.assign_coords(algorithm=["main", "c1", "c1"])
-    with pytest.raises(
-        ValueError, match="algorithm labels must be unique; got 'c1' 2 times"
-    ):
+    with pytest.raises(ValueError, match="algorithm labels must be unique; got 'c1' 2 times"):
         twice.curves.gate(baseline="main")
     with pytest.raises(
         ValueError,
         match=r"algorithm 'c1', run 3: scores has a value of inf, which nothing scores",
     ):
-        scores.where((scores.algorithm != "c1") | (scores.run != 3), inf).curves.gate(
-            baseline="main"
-        )
-    with pytest.raises(
-        ValueError, match="run 3 of algorithm 'c1' has no score, and later runs have"
-    ):
-        scores.where((scores.algorithm != "c1") | (scores.run != 3)).curves.gate(
-            baseline="main"
-        )
+        scores.where((scores.algorithm != "c1") | (scores.run != 3), inf).curves.gate(baseline="main")
+    with pytest.raises(ValueError, match="run 3 of algorithm 'c1' has no score, and later runs have"):
+        scores.where((scores.algorithm != "c1") | (scores.run != 3)).curves.gate(baseline="main")
     tasks = xr.concat([scores, scores], "env").assign_coords(env=["x", "y"])
     with pytest.raises(ValueError, match=r"scores have the dim 'env'; .*task='env'"):
         tasks.curves.gate(baseline="main")
@@ -948,16 +830,12 @@ def test_an_earlier_call_changes_no_number_and_candidates_and_runs_may_be_added(
 )
 def test_another_past_is_refused_by_name(previous, change, options, message):
     with pytest.raises(ValueError, match=message):
-        change(normal(2, 1)).curves.gate(
-            **({"baseline": "main", "previous": previous} | options)
-        )
+        change(normal(2, 1)).curves.gate(**({"baseline": "main", "previous": previous} | options))
 
 
 def test_a_result_without_its_digests_is_no_past():
     found = normal(2).curves.gate(baseline="main").drop_vars("run_digest")
-    with pytest.raises(
-        ValueError, match="previous must be a result of gate with its run_digest"
-    ):
+    with pytest.raises(ValueError, match="previous must be a result of gate with its run_digest"):
         normal(2).curves.gate(baseline="main", previous=found)
 
 
@@ -977,10 +855,7 @@ def test_labels_may_be_numbers_and_random_reassignments_have_a_seed():
     found = scores.curves.gate(baseline=7)
     assert found["candidate"].values.tolist() == [1, 3]
     assert found["champion"].dtype.kind == "i"
-    some = [
-        scores.curves.gate(baseline=7, n_resamples=99, rng=seed)["pvalue"].values
-        for seed in (1, 1, 2)
-    ]
+    some = [scores.curves.gate(baseline=7, n_resamples=99, rng=seed)["pvalue"].values for seed in (1, 1, 2)]
     np.testing.assert_array_equal(some[0], some[1])
     assert (some[0] != some[2]).any()
     assert xcurves.gate(scores, baseline=7).identical(found)
@@ -991,11 +866,7 @@ def test_the_picture_shows_the_record_and_the_audit():
     scores = normal(3, -1, 6, n_runs=14, seed=2)
     found = scores.curves.gate(baseline="main")
     ax = found.curves.plot()
-    record = next(
-        line
-        for line in ax.lines
-        if line.get_linestyle() == "-" and len(line.get_xdata()) > 1
-    )
+    record = next(line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 1)
     assert record.get_xdata().tolist() == [0, 1, 3]
     kept = [scores.sel(algorithm=name).values[:8].mean() for name in ("c1", "c3")]
     np.testing.assert_allclose(record.get_ydata()[1:], kept, atol=1e-12)
@@ -1011,12 +882,7 @@ def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, opt
     runs = {"main": rng.normal(size=12)}
     for number, name in enumerate(TASKS[:n_candidates]):
         runs[name] = rng.normal(0.2 * number, 1, 12)
-    figure = (
-        stream(runs, units="points")
-        .curves.gate(baseline="main", level=0.5)
-        .curves.plot(**options)
-        .figure
-    )
+    figure = stream(runs, units="points").curves.gate(baseline="main", level=0.5).curves.plot(**options).figure
     assert faults(figure) == []
     plt.close(figure)
 
@@ -1035,15 +901,11 @@ def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, opt
 def test_the_cure_of_a_level_that_cannot_be_reached_works(looks, level, n_resamples):
     scores = normal(-1, n_runs=3)
     options = {"looks": looks, "level": level, "n_resamples": n_resamples}
-    with pytest.raises(
-        ValueError, match=r"cannot be reached: of .* no p is below"
-    ) as error:
+    with pytest.raises(ValueError, match=r"cannot be reached: of .* no p is below") as error:
         scores.curves.gate(baseline="main", **options)
     said = str(error.value)
     if "looks=" in said:
-        options["looks"] = tuple(
-            map(int, said.partition("looks=(")[2].partition(")")[0].split(","))
-        )
+        options["looks"] = tuple(map(int, said.partition("looks=(")[2].partition(")")[0].split(",")))
     if "n_resamples=" in said:
         options["n_resamples"] = int(said.rpartition("n_resamples=")[2])
     scores.curves.gate(baseline="main", **options)
@@ -1058,9 +920,7 @@ def test_a_shift_and_a_unit_change_no_decision(seed):
     expected = scores.curves.gate(baseline="main", **rule)
     for factor, shift in ((4.0, 0.0), (1.0, 1000.0), (0.1, -7.0), (1e-30, 0.0)):
         moved = factor * scores + shift
-        found = moved.curves.gate(
-            baseline="main", **rule | {"margin": factor * rule["margin"]}
-        )
+        found = moved.curves.gate(baseline="main", **rule | {"margin": factor * rule["margin"]})
         for name in ("decision", *NUMBERS, "n_runs_audit"):
             np.testing.assert_array_equal(found[name], expected[name])
         np.testing.assert_allclose(found["pvalue"], expected["pvalue"], atol=1e-12)

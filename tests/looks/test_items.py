@@ -1,4 +1,4 @@
-"""Items as the tasks of `gate` and `sequential`: the mean over items decides, and the claim is said to be about them."""
+"""Items as the tasks of `gate` and `sequential`: the mean over items decides, and the claim is about them."""
 
 import numpy as np
 import pytest
@@ -37,9 +37,7 @@ def test_a_gate_over_items_is_that_of_means_over_them(answers):
 
 def test_a_gate_names_the_item_that_a_run_lacks(answers):
     answers[1, 5, 0] = np.nan
-    with pytest.raises(
-        ValueError, match=r"question_id 5, algorithm 'c1', run 0 has no"
-    ):
+    with pytest.raises(ValueError, match=r"question_id 5, algorithm 'c1', run 0 has no"):
         answers.curves.gate(baseline="main", task="question_id")
 
 
@@ -51,9 +49,7 @@ def test_looks_over_items_say_what_the_claim_is_about(answers):
     np.testing.assert_allclose(last, -d)
     summary = found.curves.summary()
     assert "(320 runs each, over these questions)" in summary
-    assert (
-        "Runs are dealt anew within each question: the claim is about these" in summary
-    )
+    assert "Runs are dealt anew within each question: the claim is about these" in summary
 
 
 def test_looks_that_lack_the_same_items_are_said_once(answers):

@@ -24,15 +24,8 @@ REFERENCE = SHARED / "reference" / "dev_sequential.json"
 def curves():
     """Three algorithms, the first far above the others, in three batches of five."""
     rng = np.random.default_rng(1)
-    values = (
-        rng.normal(size=(3, 15, 4))
-        + np.array([1.1, -0.3, 0])[:, np.newaxis, np.newaxis]
-    )
-    return (
-        make_curves(values)
-        .assign_coords(algorithm=["sac", "td3", "ddpg"])
-        .curves.assign_looks(5)
-    )
+    values = rng.normal(size=(3, 15, 4)) + np.array([1.1, -0.3, 0])[:, np.newaxis, np.newaxis]
+    return make_curves(values).assign_coords(algorithm=["sac", "td3", "ddpg"]).curves.assign_looks(5)
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +73,11 @@ def test_earlier_looks_repeat_digit_for_digit(task):
     tasks = tasks.curves.assign_looks(4)
     whole = tasks.curves.sequential(n_looks=4, task=task, n_resamples=499)
     for n_runs in (4, 8):
-        part = tasks.isel(run=slice(n_runs)).curves.sequential(
-            n_looks=4, task=task, n_resamples=499
-        )
+        part = tasks.isel(run=slice(n_runs)).curves.sequential(n_looks=4, task=task, n_resamples=499)
         for name, variable in part.data_vars.items():
             if "look" in variable.dims:
                 looks = slice(n_runs // 4)
-                xr.testing.assert_identical(
-                    variable.isel(look=looks), whole[name].isel(look=looks)
-                )
+                xr.testing.assert_identical(variable.isel(look=looks), whole[name].isel(look=looks))
 
 
 @pytest.mark.slow
@@ -107,47 +96,27 @@ def test_any_earlier_look_repeats_digit_for_digit(seed, sizes, n_resamples):
     whole = curves.curves.sequential(**options)
     for k in range(1, len(sizes)):
         part = curves.isel(run=batches <= k).curves.sequential(**options)
-        for name in (
-            name for name, variable in part.data_vars.items() if "look" in variable.dims
-        ):
-            xr.testing.assert_identical(
-                part[name].isel(look=slice(k)), whole[name].isel(look=slice(k))
-            )
+        for name in (name for name, variable in part.data_vars.items() if "look" in variable.dims):
+            xr.testing.assert_identical(part[name].isel(look=slice(k)), whole[name].isel(look=slice(k)))
 
 
 def test_order_of_runs_and_algorithms_changes_nothing(curves, found):
-    mixed = curves.isel(
-        run=np.random.default_rng(0).permutation(15), algorithm=[2, 0, 1]
-    )
+    mixed = curves.isel(run=np.random.default_rng(0).permutation(15), algorithm=[2, 0, 1])
     again = mixed.curves.sequential(n_looks=6, n_resamples=999)
     for name in ("pvalue", "statistic"):
-        np.testing.assert_array_equal(
-            again[name].sel(pair="ddpg - td3"), found[name].sel(pair="td3 - ddpg")
-        )
-        np.testing.assert_array_equal(
-            again[name].sel(pair="sac - td3"), found[name].sel(pair="sac - td3")
-        )
+        np.testing.assert_array_equal(again[name].sel(pair="ddpg - td3"), found[name].sel(pair="td3 - ddpg"))
+        np.testing.assert_array_equal(again[name].sel(pair="sac - td3"), found[name].sel(pair="sac - td3"))
     for name in ("difference_ci", "difference_ci_simultaneous"):
         ends = found[name].sel(pair="td3 - ddpg").values[:3]
-        np.testing.assert_array_equal(
-            again[name].sel(pair="ddpg - td3").values[:3], -ends[:, ::-1]
-        )
+        np.testing.assert_array_equal(again[name].sel(pair="ddpg - td3").values[:3], -ends[:, ::-1])
 
 
-def test_intervals_for_all_pairs_together_are_those_at_the_level_over_their_number(
-    curves, found
-):
-    wider = curves.curves.sequential(
-        n_looks=6, n_resamples=999, confidence_level=1 - 0.05 / 3
-    )
+def test_intervals_for_all_pairs_together_are_those_at_the_level_over_their_number(curves, found):
+    wider = curves.curves.sequential(n_looks=6, n_resamples=999, confidence_level=1 - 0.05 / 3)
     together = found["difference_ci_simultaneous"].isel(look=slice(3))
-    np.testing.assert_allclose(
-        together, wider["difference_ci"].isel(look=slice(3)), rtol=1e-6
-    )
+    np.testing.assert_allclose(together, wider["difference_ci"].isel(look=slice(3)), rtol=1e-6)
     two = curves.isel(algorithm=[0, 1]).curves.sequential(n_looks=6, n_resamples=999)
-    np.testing.assert_array_equal(
-        two["difference_ci"], two["difference_ci_simultaneous"]
-    )
+    np.testing.assert_array_equal(two["difference_ci"], two["difference_ci_simultaneous"])
 
 
 def test_pairs_with_a_reference(curves):
@@ -161,41 +130,29 @@ def test_a_decided_algorithm_needs_no_further_runs(curves, found):
     assert again.n_runs.sel(algorithm="sac").values[:3].tolist() == [5, 10, 10]
     kept = again.pvalue.sel(pair="sac - td3").values
     assert kept[2] == kept[1] == found.pvalue.sel(pair="sac - td3").values[1]
-    xr.testing.assert_identical(
-        again.pvalue.sel(pair="td3 - ddpg"), found.pvalue.sel(pair="td3 - ddpg")
-    )
+    xr.testing.assert_identical(again.pvalue.sel(pair="td3 - ddpg"), found.pvalue.sel(pair="td3 - ddpg"))
 
 
 def test_lazy_tasks_equal_those_in_memory_and_compute_nothing_early():
     dask = pytest.importorskip("dask")
-    tasks = make_curves(
-        np.random.default_rng(0).normal(size=(3, 2, 6, 4)), task=list("abc")
-    ).curves.assign_looks(3)
+    tasks = make_curves(np.random.default_rng(0).normal(size=(3, 2, 6, 4)), task=list("abc")).curves.assign_looks(3)
     for options in ({}, {"task": "task"}):
         expected = tasks.curves.sequential(n_looks=2, **options)
         with dask.config.set(scheduler=refuse_to_compute):
             lazy = (
-                tasks.chunk(task=1, training=2)
-                .assign_coords(look=tasks.look)
-                .curves.sequential(n_looks=2, **options)
+                tasks.chunk(task=1, training=2).assign_coords(look=tasks.look).curves.sequential(n_looks=2, **options)
             )
         xr.testing.assert_identical(lazy.compute(scheduler="sync"), expected)
 
 
 def test_weights_of_training(curves):
-    last = curves.curves.sequential(
-        n_looks=3, training_weights="final", n_resamples=199
-    )
+    last = curves.curves.sequential(n_looks=3, training_weights="final", n_resamples=199)
     alone = curves.isel(training=[-1]).curves.sequential(n_looks=3, n_resamples=199)
     np.testing.assert_array_equal(last.pvalue, alone.pvalue)
-    given = curves.curves.sequential(
-        n_looks=3, training_weights=[0, 0, 2, 2], n_resamples=199
-    )
+    given = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 2, 2], n_resamples=199)
     late = curves.isel(training=[2, 3]).curves.sequential(n_looks=3, n_resamples=199)
     np.testing.assert_allclose(given.difference, late.difference)
-    tiny = curves.curves.sequential(
-        n_looks=3, training_weights=[0, 0, 1e-310, 1e-310], n_resamples=199
-    )
+    tiny = curves.curves.sequential(n_looks=3, training_weights=[0, 0, 1e-310, 1e-310], n_resamples=199)
     np.testing.assert_allclose(tiny.difference, late.difference)
 
 
@@ -259,18 +216,11 @@ def test_incomplete_and_infinite_runs_are_refused(curves):
 
 def test_looks_by_number_and_by_a_column_of_the_log(curves):
     bare = curves.drop_vars("look")
-    log = pd.DataFrame(
-        {"seed": np.repeat(range(15), 2), "batch": np.repeat([1, 2, 4], 10)}
-    )
+    log = pd.DataFrame({"seed": np.repeat(range(15), 2), "batch": np.repeat([1, 2, 4], 10)})
     by_column = bare.curves.assign_looks(log.set_index("seed")["batch"])
     assert by_column.look.values.tolist() == [1] * 5 + [2] * 5 + [4] * 5
-    days = log.assign(
-        batch=pd.to_datetime("2026-01-01") + pd.to_timedelta(log.batch, "D")
-    ).set_index("seed")["batch"]
-    assert (
-        bare.curves.assign_looks(days).look.values.tolist()
-        == [1] * 5 + [2] * 5 + [3] * 5
-    )
+    days = log.assign(batch=pd.to_datetime("2026-01-01") + pd.to_timedelta(log.batch, "D")).set_index("seed")["batch"]
+    assert bare.curves.assign_looks(days).look.values.tolist() == [1] * 5 + [2] * 5 + [3] * 5
     for by, message in (
         (4, "the last batch 3 of 4. Run 1 more"),
         (10**30, "by must be at most 1,000,000,000,000; got 10{30}"),
@@ -299,20 +249,12 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
 @pytest.mark.parametrize("kind", [int, float, str, object, "Int64", "category"])
 def test_numbers_of_batches_may_have_any_type(curves, kind):
     batches = pd.Series(np.repeat([2, 9, 10], 5)).astype(kind)
-    assert (
-        curves.curves.assign_looks(batches).look.values.tolist()
-        == [2] * 5 + [9] * 5 + [10] * 5
-    )
+    assert curves.curves.assign_looks(batches).look.values.tolist() == [2] * 5 + [9] * 5 + [10] * 5
 
 
 def test_categories_of_batches_have_their_order(curves):
-    stages = pd.Categorical(
-        np.repeat(["pilot", "main", "late"], 5), ["pilot", "main", "late"], ordered=True
-    )
-    assert (
-        curves.curves.assign_looks(pd.Series(stages)).look.values.tolist()
-        == [1] * 5 + [2] * 5 + [3] * 5
-    )
+    stages = pd.Categorical(np.repeat(["pilot", "main", "late"], 5), ["pilot", "main", "late"], ordered=True)
+    assert curves.curves.assign_looks(pd.Series(stages)).look.values.tolist() == [1] * 5 + [2] * 5 + [3] * 5
 
 
 def test_batches_and_runs_need_an_order_that_stays(curves):
@@ -331,10 +273,7 @@ def test_batches_and_runs_need_an_order_that_stays(curves):
     ):
         named.curves.assign_looks(5)
     backwards = bare.isel(run=slice(None, None, -1))
-    assert (
-        backwards.curves.assign_looks(5).look.values.tolist()
-        == [3] * 5 + [2] * 5 + [1] * 5
-    )
+    assert backwards.curves.assign_looks(5).look.values.tolist() == [3] * 5 + [2] * 5 + [1] * 5
     crashed = bare.where((bare.run != 3) | (bare.algorithm != "td3"))
     with pytest.raises(
         ValueError,
@@ -356,9 +295,7 @@ def test_the_plan_is_stored_and_another_one_is_refused(curves):
             planned.curves.sequential(n_resamples=99, **options)
         with pytest.raises(ValueError, match="which the curves store as planned; got"):
             planned.curves.assign_looks(5, **({"n_looks": 6} | options))
-    with pytest.raises(
-        ValueError, match="batch_size must be 5, which the curves store"
-    ):
+    with pytest.raises(ValueError, match="batch_size must be 5, which the curves store"):
         planned.curves.assign_looks(3)
 
 
@@ -379,12 +316,8 @@ def previous(request, earlier, tmp_path):
 
 def test_an_earlier_look_changes_no_number(curves, previous):
     again = curves.curves.sequential(n_looks=6, n_resamples=99, previous=previous)
-    xr.testing.assert_identical(
-        again, curves.curves.sequential(n_looks=6, n_resamples=99)
-    )
-    with pytest.raises(
-        ValueError, match="n_looks must stay as it was at the earlier look, 6; got 7"
-    ):
+    xr.testing.assert_identical(again, curves.curves.sequential(n_looks=6, n_resamples=99))
+    with pytest.raises(ValueError, match="n_looks must stay as it was at the earlier look, 6; got 7"):
         curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
 
 
@@ -392,21 +325,15 @@ def test_an_earlier_look_changes_no_number(curves, previous):
     ("change", "message"),
     [
         (
-            lambda curves: curves.where(
-                (curves.run != 7) | (curves.algorithm != "td3"), curves + 1e-9
-            ),
+            lambda curves: curves.where((curves.run != 7) | (curves.algorithm != "td3"), curves + 1e-9),
             "run 7 of algorithm 'td3' differs from what it was at the earlier look 2",
         ),
         (
-            lambda curves: curves.assign_coords(
-                look=curves.look.where(curves.run != 2, 2)
-            ),
+            lambda curves: curves.assign_coords(look=curves.look.where(curves.run != 2, 2)),
             "run 2 of algorithm .* differs from what it was at the earlier look 2",
         ),
         (
-            lambda curves: curves.where(
-                (curves.run != 4) | (curves.algorithm != "sac")
-            ),
+            lambda curves: curves.where((curves.run != 4) | (curves.algorithm != "sac")),
             "run 4 of .* is gone",
         ),
         (
@@ -426,9 +353,7 @@ def test_a_call_with_another_past_is_refused_by_name(curves, previous, change, m
 
 def test_a_run_that_an_earlier_look_did_not_have_is_refused(curves):
     earlier = curves.isel(run=[0, 1, 2, 3]).curves.sequential(n_looks=6, n_resamples=99)
-    with pytest.raises(
-        ValueError, match=r"run 4 of algorithm .* was not there at the earlier look 1"
-    ):
+    with pytest.raises(ValueError, match=r"run 4 of algorithm .* was not there at the earlier look 1"):
         curves.curves.sequential(n_looks=6, n_resamples=99, previous=earlier)
 
 
@@ -444,30 +369,13 @@ def test_what_is_no_earlier_look_is_refused(curves, here, previous):
 
 def test_unusual_batches_have_a_sentence_each(curves):
     sac, td3, ddpg = (curves.algorithm == name for name in ("sac", "td3", "ddpg"))
-    unusual = curves.where(
-        ~(sac & (curves.look == 1))
-        & ~(td3 & (curves.look == 2))
-        & ~(ddpg & (curves.run == 14))
-    )
+    unusual = curves.where(~(sac & (curves.look == 1)) & ~(td3 & (curves.look == 2)) & ~(ddpg & (curves.run == 14)))
     said = unusual.curves.sequential(n_looks=6, n_resamples=99).curves.summary()
-    assert (
-        "sac has runs from look 2 on only: what is added because of results is not controlled for."
-        in said
-    )
-    assert (
-        "td3 has no runs at look 2 and has some later: there its pairs stay as they were."
-        in said
-    )
-    assert (
-        "At look 3 the numbers of runs differ (sac 5, td3 5, ddpg 4): with unlike spread"
-        in said
-    )
+    assert "sac has runs from look 2 on only: what is added because of results is not controlled for." in said
+    assert "td3 has no runs at look 2 and has some later: there its pairs stay as they were." in said
+    assert "At look 3 the numbers of runs differ (sac 5, td3 5, ddpg 4): with unlike spread" in said
     usual = curves.curves.sequential(n_looks=6, n_resamples=99).curves.summary()
-    assert not [
-        each
-        for each in ("on only", "has no runs", "numbers of runs differ")
-        if each in usual
-    ]
+    assert not [each for each in ("on only", "has no runs", "numbers of runs differ") if each in usual]
 
 
 def test_digests_do_not_depend_on_what_is_added(curves):
@@ -476,14 +384,10 @@ def test_digests_do_not_depend_on_what_is_added(curves):
     more = both.reindex(task=["a", "b", "c"], training=[*both.training.values, 99.0])
     for one in (both.isel(run=slice(10)), both.isel(algorithm=[2, 0]), more):
         found = digests_of(one, one.look.astype(int))
-        whole = digests_of(both, both.look).sel(
-            algorithm=found.algorithm, run=found.run
-        )
+        whole = digests_of(both, both.look).sel(algorithm=found.algorithm, run=found.run)
         np.testing.assert_array_equal(found, whole)
     pytest.importorskip("dask")
-    np.testing.assert_array_equal(
-        digests_of(both.chunk(task=1, run=4), both.look), digests_of(both, both.look)
-    )
+    np.testing.assert_array_equal(digests_of(both.chunk(task=1, run=4), both.look), digests_of(both, both.look))
     assert len(np.unique(digests_of(both, both.look))) == 45
 
 
@@ -497,15 +401,15 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
         for p in [latest.pvalue_adjusted.sel(pair=pair)]
         for difference in [latest.difference.sel(pair=pair).item()]
     )
-    still = "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left)"
+    still = (
+        "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left)"
+    )
     chance = round(100 * latest.chance.sel(pair="td3 - ddpg").item())
     assert said[0] == (
         f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop without a claim about it. "
         f"The 3 looks left show it in about {chance} of 100 cases (the difference as uncertain as it is now)."
     )
-    assert said[1].startswith(
-        "At look 1 no pair could be shown to differ, whatever its scores"
-    )
+    assert said[1].startswith("At look 1 no pair could be shown to differ, whatever its scores")
     assert "too large on average" in said[-4]
     assert "for all pairs together" in said[-2]
     assert "normal runs" in said[-1]
@@ -513,9 +417,7 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
 
 
 def test_without_intervals_the_rest_is_the_same(curves, found):
-    bare = curves.curves.sequential(
-        n_looks=6, n_resamples=999, repeated_intervals=False
-    )
+    bare = curves.curves.sequential(n_looks=6, n_resamples=999, repeated_intervals=False)
     extra = [
         "difference_ci",
         "difference_ci_simultaneous",
@@ -526,9 +428,7 @@ def test_without_intervals_the_rest_is_the_same(curves, found):
     ]
     xr.testing.assert_identical(bare, found.drop_vars(extra))
     p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]
-    assert bare.curves.summary().startswith(
-        "After look 3 of 6 (15 runs each): sac is above td3 by "
-    )
+    assert bare.curves.summary().startswith("After look 3 of 6 (15 runs each): sac is above td3 by ")
     assert f"({pvalue(p)}); sac is above ddpg" in bare.curves.summary()
     assert "lower" not in bare.curves.table()
 
@@ -542,11 +442,7 @@ def test_the_better_one_stands_first(curves):
     said = estimated(lower.difference[0, 2].item(), low, high)
     by = f"by {said[:-1]}; {pvalue(p)})"
     assert f"td3 is below sac {by}" in lower.curves.summary()
-    turned = (
-        curves.isel(algorithm=[2, 1, 0])
-        .curves.sequential(n_looks=6, n_resamples=999)
-        .curves.summary()
-    )
+    turned = curves.isel(algorithm=[2, 1, 0]).curves.sequential(n_looks=6, n_resamples=999).curves.summary()
     assert f"sac is above td3 {by}" in turned.split("\n")[0]
 
 
@@ -593,15 +489,11 @@ def test_picture_has_a_panel_for_each_pair(found):
 
 
 @pytest.mark.slow
-def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(
-    curves, tmp_path
-):
+def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves, tmp_path):
     pytest.importorskip("matplotlib")
     parts = ["pairwise", "sequential"]
     bare = curves.drop_vars("look")
-    tree = bare.curves.assign_looks(5, n_looks=6).curves.analyze(
-        include=parts, n_resamples=99, rng=0
-    )
+    tree = bare.curves.assign_looks(5, n_looks=6).curves.analyze(include=parts, n_resamples=99, rng=0)
     made = tree["sequential"].to_dataset()
     again = curves.curves.sequential(n_looks=6, rng=int(made.attrs["rng"]))
     np.testing.assert_array_equal(made.pvalue, again.pvalue)
@@ -609,28 +501,18 @@ def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "The statistic of every pair at each look" in page
     assert "ddpg v td3 is still open" in page
-    assert "sequential" not in bare.curves.analyze(
-        include=["pairwise"], n_resamples=99, rng=0
-    )
+    assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
     with pytest.raises(ValueError, match="does not say how many looks are planned"):
         curves.curves.analyze(include=["sequential"])
 
 
-@pytest.mark.skipif(
-    not REFERENCE.exists(), reason="no reference data beside the repository"
-)
+@pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
 def test_published_curves_equal_the_reference():
     frame = pd.read_csv(SHARED / "data" / "tianshou_mujoco.csv.gz")
     case = json.loads(REFERENCE.read_text())["cases"][1]
     frame = frame[frame.task == case["task"]]
     curves = frame.curves.to_dataarray("return", run="seed", training="env_step")
     curves = curves.sel(algorithm=[case["a"], case["b"]], training=case["levels"])
-    found = curves.curves.assign_looks(2).curves.sequential(
-        n_looks=5, n_resamples=10_000
-    )
-    np.testing.assert_allclose(
-        found.pvalue[0], [look["q"] for look in case["looks"]], rtol=1e-9
-    )
-    np.testing.assert_allclose(
-        found.difference[0], [look["estimate"] for look in case["looks"]], rtol=1e-9
-    )
+    found = curves.curves.assign_looks(2).curves.sequential(n_looks=5, n_resamples=10_000)
+    np.testing.assert_allclose(found.pvalue[0], [look["q"] for look in case["looks"]], rtol=1e-9)
+    np.testing.assert_allclose(found.difference[0], [look["estimate"] for look in case["looks"]], rtol=1e-9)

@@ -16,9 +16,7 @@ def make(n_tasks=7, sizes=(4, 4), n_levels=5, seed=0, effect=0.7):
     """Return curves of two algorithms or more over tasks with scales of their own."""
     rng = np.random.default_rng(seed)
     shape = (n_tasks, len(sizes), max(sizes), n_levels)
-    values = rng.normal(size=shape).cumsum(axis=-1) + rng.normal(
-        size=(n_tasks, 1, 1, 1)
-    )
+    values = rng.normal(size=shape).cumsum(axis=-1) + rng.normal(size=(n_tasks, 1, 1, 1))
     values += effect * np.arange(len(sizes))[:, np.newaxis, np.newaxis]
     values += 0.3 * rng.normal(size=(n_tasks, len(sizes), 1, 1))
     for place, size in enumerate(sizes):
@@ -28,9 +26,7 @@ def make(n_tasks=7, sizes=(4, 4), n_levels=5, seed=0, effect=0.7):
         10.0 * np.arange(1, n_levels + 1),
         task=[f"t{i}" for i in range(n_tasks)],
     )
-    return made.assign_coords(algorithm=list("abcdef"[: len(sizes)])).assign_attrs(
-        units="points"
-    )
+    return made.assign_coords(algorithm=list("abcdef"[: len(sizes)])).assign_attrs(units="points")
 
 
 def across(curves, **options):
@@ -44,9 +40,7 @@ def test_the_random_claim_is_the_paired_contrast_over_task_means():
     contrast = means.curves.contrast({"a": 1, "b": -1}, paired=True)
     assert found.pvalue.item() == contrast.pvalue.item()
     np.testing.assert_allclose(found.difference.item(), contrast.estimate, rtol=1e-13)
-    np.testing.assert_allclose(
-        found.difference_ci.isel(pair=0), contrast.estimate_ci, atol=1e-9, rtol=0
-    )
+    np.testing.assert_allclose(found.difference_ci.isel(pair=0), contrast.estimate_ci, atol=1e-9, rtol=0)
 
 
 @FEW
@@ -58,12 +52,8 @@ def test_of_one_task_the_fixed_claim_is_pairwise():
     same = [0]  # equal numbers of runs: the F of two algorithms and |T| are one test
     np.testing.assert_array_equal(fixed.pvalue[same], pairs.pvalue[same])
     np.testing.assert_allclose(found.difference, pairs.difference, rtol=1e-12)
-    np.testing.assert_allclose(
-        fixed.difference_ci[same], pairs.difference_ci[same], rtol=1e-8
-    )
-    np.testing.assert_allclose(
-        found.task_difference_ci.isel(task=0), pairs.difference_ci, rtol=1e-12
-    )
+    np.testing.assert_allclose(fixed.difference_ci[same], pairs.difference_ci[same], rtol=1e-8)
+    np.testing.assert_allclose(found.task_difference_ci.isel(task=0), pairs.difference_ci, rtol=1e-12)
     assert found.interaction_pvalue.isnull().all()
     assert found.task_sd.isnull().all()
 
@@ -72,50 +62,30 @@ def test_of_one_task_the_fixed_claim_is_pairwise():
 def test_four_algorithms_of_the_reference():
     case = CASES["four_algorithms9"]
     u, names = case["answers"]["u"], case["recipe"]["algorithms"]
-    values = np.array([[u[task][name] for name in names] for task in u])[
-        ..., np.newaxis
-    ]
+    values = np.array([[u[task][name] for name in names] for task in u])[..., np.newaxis]
     curves = make_curves(values, task=list(u)).assign_coords(algorithm=names)
     # runs differ more in some tasks, but no few tasks carry the means
     found = across(curves, n_resamples=600)
     of_random = found.sel(task_effect="random")
     np.testing.assert_array_equal(of_random.pvalue, case["answers"]["max_t"]["pvalue"])
-    np.testing.assert_allclose(
-        of_random.pvalue_adjusted, flips_min_p(found.task_difference)
-    )
+    np.testing.assert_allclose(of_random.pvalue_adjusted, flips_min_p(found.task_difference))
     for pair, expected in zip(found.pair, case["answers"]["pairs"], strict=True):
         own = found.sel(pair=pair)
-        np.testing.assert_allclose(
-            own.difference, expected["fixed"]["difference"], rtol=1e-9
-        )
-        np.testing.assert_allclose(
-            own.task_sd**2, expected["fixed"]["tau_squared"], rtol=1e-9
-        )
-        np.testing.assert_allclose(
-            own.prob_greater, expected["fixed"]["prob_greater"], rtol=1e-9, atol=1e-12
-        )
-        np.testing.assert_allclose(
-            own.task_difference, expected["fixed"]["d"], rtol=1e-9
-        )
-        n_runs = own.n_runs.sel(
-            algorithm=[own.algorithm_a.item(), own.algorithm_b.item()]
-        )
+        np.testing.assert_allclose(own.difference, expected["fixed"]["difference"], rtol=1e-9)
+        np.testing.assert_allclose(own.task_sd**2, expected["fixed"]["tau_squared"], rtol=1e-9)
+        np.testing.assert_allclose(own.prob_greater, expected["fixed"]["prob_greater"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(own.task_difference, expected["fixed"]["d"], rtol=1e-9)
+        n_runs = own.n_runs.sel(algorithm=[own.algorithm_a.item(), own.algorithm_b.item()])
         of_runs = own.task_mean_sd.sel(algorithm=n_runs.algorithm) ** 2 / n_runs
-        np.testing.assert_allclose(
-            of_runs.sum("algorithm"), expected["fixed"]["v"], rtol=1e-9
-        )
+        np.testing.assert_allclose(of_runs.sum("algorithm"), expected["fixed"]["v"], rtol=1e-9)
         random = own.sel(task_effect="random")
-        np.testing.assert_allclose(
-            random.difference_ci, expected["random"]["interval"], rtol=1e-9
-        )
+        np.testing.assert_allclose(random.difference_ci, expected["random"]["interval"], rtol=1e-9)
         assert random.n_resamples == expected["random"]["flips"]
     ranks = [case["answers"]["mean_ranks"][name] for name in names]
     np.testing.assert_allclose(found.rank_mean, ranks)
     one = across(curves, n_resamples=600, reference="sac").sel(task_effect="random")
     assert one.pair.values.tolist() == ["a2c - sac", "ddpg - sac", "td3 - sac"]
-    np.testing.assert_array_equal(
-        one.pvalue, case["answers"]["max_t_reference"]["pvalue"]
-    )
+    np.testing.assert_array_equal(one.pvalue, case["answers"]["max_t_reference"]["pvalue"])
     np.testing.assert_allclose(one.pvalue_adjusted, flips_min_p(one.task_difference))
     np.testing.assert_allclose(one.difference[2], -found.difference[5])
 
@@ -131,24 +101,16 @@ def test_each_task_counts_on_its_own_grid_and_by_its_weight():
     np.testing.assert_allclose(found.difference[0], (d * [1, 2, 5]).sum() / 8)
     np.testing.assert_array_equal(found.task_weights, [1, 2, 5])
     by_label = xr.DataArray([5, 1, 2], {"task": ["t2", "t0", "t1"]}, ("task",))
-    xr.testing.assert_identical(
-        across(curves, task_weights=by_label).drop_attrs(), found.drop_attrs()
-    )
+    xr.testing.assert_identical(across(curves, task_weights=by_label).drop_attrs(), found.drop_attrs())
 
 
 @FEW
 def test_training_weights():
     curves = make(3)
     curves[0, :, :, 3:] = np.nan
-    last = (
-        curves.isel(training=4, drop=True)
-        .fillna(curves.isel(training=2, drop=True))
-        .mean("run")
-    )
+    last = curves.isel(training=4, drop=True).fillna(curves.isel(training=2, drop=True)).mean("run")
     expected = last.sel(algorithm="a") - last.sel(algorithm="b")
-    np.testing.assert_allclose(
-        across(curves, training_weights="final").task_difference[0], expected
-    )
+    np.testing.assert_allclose(across(curves, training_weights="final").task_difference[0], expected)
     weights = np.array([0, 1, 3.0, 0, 0])
     found = across(curves, training_weights=weights)
     expected = (curves.mean("run") * weights).sum("training") / 4
@@ -156,9 +118,7 @@ def test_training_weights():
         found.task_difference[0],
         expected.sel(algorithm="a") - expected.sel(algorithm="b"),
     )
-    with pytest.raises(
-        ValueError, match=r"task 't0': training_weights gives.*levels that no run has"
-    ):
+    with pytest.raises(ValueError, match=r"task 't0': training_weights gives.*levels that no run has"):
         across(curves, training_weights=[0, 0, 1, 1, 1])
 
 
@@ -174,13 +134,8 @@ def test_an_absent_algorithm_leaves_its_tasks_out_of_its_pairs_and_they_are_name
     ]
     without = across(curves.drop_isel(task=2)).isel(pair=0)
     np.testing.assert_allclose(found.difference[0], without.difference)
-    np.testing.assert_allclose(
-        found.difference_ci[0].sel(task_effect="random"), without.difference_ci[1]
-    )
-    assert (
-        "Some pairs are without t2, where one of the two has no run or none is finite."
-        in found.curves.summary()
-    )
+    np.testing.assert_allclose(found.difference_ci[0].sel(task_effect="random"), without.difference_ci[1])
+    assert "Some pairs are without t2, where one of the two has no run or none is finite." in found.curves.summary()
 
 
 def test_one_run_in_a_task_leaves_the_random_claim_alone():
@@ -207,18 +162,14 @@ def test_families_are_flipped_whole():
 @FEW
 def test_paired_runs_are_exchanged_within_runs():
     curves = make(4, (4, 4))
-    shared = xr.DataArray(
-        5 * np.random.default_rng(1).normal(size=(4, 4)), dims=("task", "run")
-    )
+    shared = xr.DataArray(5 * np.random.default_rng(1).normal(size=(4, 4)), dims=("task", "run"))
     together = across(curves + shared, paired=True)
     alone = across(curves, paired=True)
     np.testing.assert_allclose(together.pvalue, alone.pvalue)
     np.testing.assert_allclose(together.difference_ci, alone.difference_ci, rtol=1e-8)
     assert together.prob_greater.isnull().all()
     curves[1, 0, 2] = np.nan
-    with pytest.raises(
-        ValueError, match=r"task 't1': paired=True needs.*'a' lacks run 2"
-    ):
+    with pytest.raises(ValueError, match=r"task 't1': paired=True needs.*'a' lacks run 2"):
         across(curves, paired=True)
 
 
@@ -229,9 +180,7 @@ def test_p_values_of_tasks_are_adjusted_over_tasks():
     from statsmodels.stats.multitest import multipletests
 
     for correction, name in (("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
-        found = across(curves, task_correction=correction).task_pvalue_adjusted.isel(
-            pair=0
-        )
+        found = across(curves, task_correction=correction).task_pvalue_adjusted.isel(pair=0)
         np.testing.assert_allclose(found, multipletests(raw.pvalue, method=name)[1])
 
 
@@ -247,9 +196,7 @@ def test_scores_that_are_the_same_up_to_rounding_do_not_differ():
         "rank_mean": 1.5,
         "n_ties": 8,
     }
-    said |= dict.fromkeys(
-        ["pvalue", "pvalue_adjusted", "prob_greater_pvalue_adjusted"], 1
-    )
+    said |= dict.fromkeys(["pvalue", "pvalue_adjusted", "prob_greater_pvalue_adjusted"], 1)
     for name, value in said.items():
         assert (found[name] == value).all(), name
     assert found.share_better.isnull().all()
@@ -298,12 +245,8 @@ def test_a_margin_of_what_is_better_is_that_of_negative_scores_turned():
         curves.curves.contrast({"a": 1, "b": -1}, margin=0.5, n_resamples=99, rng=0),
         -curves,
     )
-    other = other.curves.contrast(
-        {"a": 1, "b": -1}, margin=0.5, higher_is_better=False, n_resamples=99, rng=0
-    )
-    xr.testing.assert_allclose(
-        one[["margin_pvalue", "margin_limit"]], other[["margin_pvalue", "margin_limit"]]
-    )
+    other = other.curves.contrast({"a": 1, "b": -1}, margin=0.5, higher_is_better=False, n_resamples=99, rng=0)
+    xr.testing.assert_allclose(one[["margin_pvalue", "margin_limit"]], other[["margin_pvalue", "margin_limit"]])
     assert "not worse by more than 0.5" in one.isel(task=0).curves.summary()
     assert across(curves).data_vars.keys().isdisjoint({"margin_pvalue", "margin_limit"})
 
@@ -322,9 +265,7 @@ def test_lower_is_better_turns_ranks_and_shares_only():
     curves = make(5, (4, 4, 4))
     higher, lower = across(curves), across(curves, higher_is_better=False)
     np.testing.assert_allclose(higher.rank_mean + lower.rank_mean, 4)
-    np.testing.assert_allclose(
-        higher.place_ci + lower.place_ci.isel(ci_bound=[1, 0]).values, 4
-    )
+    np.testing.assert_allclose(higher.place_ci + lower.place_ci.isel(ci_bound=[1, 0]).values, 4)
     np.testing.assert_allclose(higher.share_better + lower.share_better, 1)
     turned = ["rank_mean", "place_ci", "share_better", "share_better_ci", "may_be_best"]
     xr.testing.assert_equal(higher.drop_vars(turned), lower.drop_vars(turned))
@@ -334,15 +275,9 @@ def test_neither_order_nor_further_dims_change_a_number():
     curves = make(6, (4, 4, 4))
     found = across(curves)
     turned = across(curves.isel(algorithm=[2, 0, 1], run=[3, 1, 0, 2]))
-    np.testing.assert_allclose(
-        turned.sel(pair="c - a").difference, -found.sel(pair="a - c").difference
-    )
-    np.testing.assert_array_equal(
-        turned.sel(pair="a - b").pvalue, found.sel(pair="a - b").pvalue
-    )
-    np.testing.assert_allclose(
-        turned.rank_mean.sel(algorithm=["a", "b", "c"]), found.rank_mean
-    )
+    np.testing.assert_allclose(turned.sel(pair="c - a").difference, -found.sel(pair="a - c").difference)
+    np.testing.assert_array_equal(turned.sel(pair="a - b").pvalue, found.sel(pair="a - b").pvalue)
+    np.testing.assert_allclose(turned.rank_mean.sel(algorithm=["a", "b", "c"]), found.rank_mean)
     two = xr.concat([curves, curves + 1], "metric").assign_coords(metric=["x", "y"])
     both = across(two)
     assert both.difference.dims == ("metric", "pair")
@@ -381,10 +316,7 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
             r"task_correction must be 'holm' or 'benjamini-hochberg'; got 'none'",
         ),
         ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
-        *(
-            ({"margin": odd}, r"margin must be a number of at least 0, in score units")
-            for odd in (-1, True, "small")
-        ),
+        *(({"margin": odd}, r"margin must be a number of at least 0, in score units") for odd in (-1, True, "small")),
         (
             {"task_weights": [1e308] * 7},
             r"task_weights must be at most 1e\+140; got .* Divide them by the largest",
@@ -409,9 +341,7 @@ def test_pairs_without_a_difference_come_last_in_an_answer():
     order = ["a - c", "b - d", "a - b", "c - d", "b - c", "a - d"]
     said = found.sel(pair=order).curves.summary().splitlines()[0]
     mean = f"{curves.sel(algorithm='c').mean().item():.3g}"
-    assert said.startswith(
-        f"c has the highest mean score, {mean} points over 8 tasks. On tasks like these only c may"
-    )
+    assert said.startswith(f"c has the highest mean score, {mean} points over 8 tasks. On tasks like these only c may")
     assert "be the best; b and a are shown to be lower (b, the nearest, by 4.2" in said
     assert "Untested beside c: d (some runs have no finite score)." in said
 
@@ -430,9 +360,7 @@ def test_means_over_tasks_are_of_the_tasks_that_an_algorithm_has():
 def test_a_run_that_lacks_levels_is_named():
     curves = make()
     curves[1, 0, 2, 3] = np.nan
-    with pytest.raises(
-        ValueError, match=r"task 't1': algorithm 'a',.*5 training levels.*align"
-    ):
+    with pytest.raises(ValueError, match=r"task 't1': algorithm 'a',.*5 training levels.*align"):
         across(curves)
 
 
@@ -449,20 +377,14 @@ def test_sentences():
     assert len(said.split("\n")) <= 12
     with pytest.warns(UserWarning, match="so few tasks"):
         few = across(make(3, (5, 5)), n_resamples=None).curves.summary()
-    assert (
-        "For tasks like these: with 3 tasks no p can be below 0.25: add tasks: 6 are the fewest."
-        in few
-    )
+    assert "For tasks like these: with 3 tasks no p can be below 0.25: add tasks: 6 are the fewest." in few
 
 
 def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_task_that_carries_the_mean():
     curves = make(8, (6, 6), effect=1.0)  # b is better everywhere
     curves[3, 0] += 100  # but here
     said = across(curves).curves.summary()
-    assert (
-        "The mean names a, mean ranks name b; the probability of scoring higher names b: t3 carries the lead"
-        in said
-    )
+    assert "The mean names a, mean ranks name b; the probability of scoring higher names b: t3 carries the lead" in said
     assert "The mean names" not in across(make(8, (6, 6), effect=1.0)).curves.summary()
 
 
@@ -508,14 +430,9 @@ def test_runs_that_failed_count_by_their_ranks(size, better):
     )
     other = across(curves.isel(algorithm=[1, 2]), **options)
     for name in ("difference", "difference_ci", "pvalue", "pvalue_adjusted", "task_sd"):
-        np.testing.assert_allclose(
-            found[name].isel(pair=2), other[name].isel(pair=0), rtol=1e-12, err_msg=name
-        )
+        np.testing.assert_allclose(found[name].isel(pair=2), other[name].isel(pair=0), rtol=1e-12, err_msg=name)
     said = found.curves.summary()
-    assert (
-        "No mean difference, because some runs have no finite score: a - b and a - c."
-        in said
-    )
+    assert "No mean difference, because some runs have no finite score: a - b and a - c." in said
     weighted = across(curves, training_weights=[2.0], **options)
     xr.testing.assert_equal(weighted.prob_greater, found.prob_greater)
     every = across(curves * 0 + failed, **options)
@@ -540,19 +457,12 @@ def test_shares_of_tasks_count_failed_runs():
     won, lost = (np.count_nonzero(side[:, 0] > side[:, 1]) for side in (means, -means))
     assert found.share_better.item() == won / (won + lost)
     assert found.n_ties.item() == 8 - won - lost == 1
-    assert (
-        across(
-            curves, higher_is_better=True, task_groups=["x"] * 2 + ["y"] * 6
-        ).n_ties.item()
-        == 0
-    )
+    assert across(curves, higher_is_better=True, task_groups=["x"] * 2 + ["y"] * 6).n_ties.item() == 0
 
 
 def test_cells_that_lack_runs_are_counted_and_the_three_largest_lacks_named():
     curves = make(8, (6, 6, 6), n_levels=1)
-    for place, (task, algorithm, n) in enumerate(
-        [(1, 0, 2), (2, 2, 4), (3, 1, 5), (5, 0, 1)]
-    ):
+    for place, (task, algorithm, n) in enumerate([(1, 0, 2), (2, 2, 4), (3, 1, 5), (5, 0, 1)]):
         curves[task, algorithm, place % 2 : place % 2 + n] = np.nan
     said = across(curves).curves.summary()
     assert (
@@ -563,9 +473,7 @@ def test_cells_that_lack_runs_are_counted_and_the_three_largest_lacks_named():
 
 
 def test_labels_that_pandas_cannot_find_have_sentences():
-    scores = make_curves(
-        np.random.default_rng(0).normal(size=(6, 2, 3, 2)), task=range(6)
-    )
+    scores = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 2)), task=range(6))
     curves = scores.assign_coords(algorithm=["\ud800", "b"])
     assert "6 tasks" in curves.curves.across_tasks(rng=0).curves.summary()
 

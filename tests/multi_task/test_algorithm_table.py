@@ -21,9 +21,7 @@ def suite(values, tasks="xyzuvw"):
 
 
 def table_of(curves, **options):
-    return ACROSS_TASKS.part.algorithms(
-        xcurves.across_tasks(curves, n_resamples=19, rng=0, **options)
-    )
+    return ACROSS_TASKS.part.algorithms(xcurves.across_tasks(curves, n_resamples=19, rng=0, **options))
 
 
 def by_loops(means, weights, n_algorithms):
@@ -31,22 +29,14 @@ def by_loops(means, weights, n_algorithms):
     n = len(means)
     shares = [weight / sum(weights) for weight in weights]
     mean = sum(share * each for share, each in zip(shares, means, strict=True))
-    squares = sum(
-        (share * each - share * mean) ** 2
-        for share, each in zip(shares, means, strict=True)
-    )
-    half = (
-        stats.t.isf(0.05 / (2 * n_algorithms), n - 1) * (n / (n - 1) * squares) ** 0.5
-    )
+    squares = sum((share * each - share * mean) ** 2 for share, each in zip(shares, means, strict=True))
+    half = stats.t.isf(0.05 / (2 * n_algorithms), n - 1) * (n / (n - 1) * squares) ** 0.5
     return mean, mean - half, mean + half
 
 
 def test_intervals_are_those_of_plain_loops():
     rng = np.random.default_rng(0)
-    values = (
-        rng.normal(size=(4, 3, 6, 5))
-        * np.array([1.0, 2.0, 5.0, 0.5])[:, None, None, None]
-    )
+    values = rng.normal(size=(4, 3, 6, 5)) * np.array([1.0, 2.0, 5.0, 0.5])[:, None, None, None]
     curves = suite(values)
     curves[1, 0, 4:] = np.nan  # fewer runs of one algorithm in one task
     curves[3, 2] = np.nan  # a task that one lacks
@@ -66,16 +56,12 @@ def test_intervals_are_those_of_plain_loops():
             np.testing.assert_allclose(row, expected, rtol=1e-12)
             assert table.loc[algorithm, "tasks"] == len(has)
         assert table.attrs["interval"] == "95 %, all algorithms together"
-        assert (
-            table.index[-1] == "a2"
-        )  # which lacks a task: the verdict is about the others
+        assert table.index[-1] == "a2"  # which lacks a task: the verdict is about the others
 
 
 def test_the_best_mean_stands_first_and_lower_may_be_better():
     rng = np.random.default_rng(1)
-    curves = suite(
-        rng.normal(size=(5, 3, 4, 2)) + np.array([0.0, 9.0, 5.0])[:, None, None]
-    )
+    curves = suite(rng.normal(size=(5, 3, 4, 2)) + np.array([0.0, 9.0, 5.0])[:, None, None])
     assert table_of(curves).index.tolist() == ["a1", "a2", "a0"]
     assert table_of(curves, higher_is_better=False).index.tolist() == ["a0", "a2", "a1"]
     assert table_of(curves)["mean_rank"].tolist() == [1.0, 2.0, 3.0]
@@ -128,10 +114,7 @@ def test_unlike_scales_are_said_in_the_heading_and_leave_no_interval_in_the_verd
 
 
 def test_of_pairs_mean_runs_and_who_may_be_best():
-    curves = make_curves(
-        np.random.default_rng(4).normal(size=(3, 5, 4))
-        + np.array([0.0, 9.0, 9.1])[:, None, None]
-    )
+    curves = make_curves(np.random.default_rng(4).normal(size=(3, 5, 4)) + np.array([0.0, 9.0, 9.1])[:, None, None])
     table = PAIRWISE.part.algorithms(xcurves.pairwise(curves, rng=0))
     means = curves.mean(["run", "training"]).to_series()
     np.testing.assert_allclose(table["mean"], means.sort_values(ascending=False))

@@ -1,4 +1,4 @@
-"""What is said where two algorithms differ on few of many tasks, where families are unlike, and where no run differs."""
+"""What is said where two algorithms differ on few of many tasks, families are unlike, and no run differs."""
 
 import numpy as np
 import pytest
@@ -72,9 +72,7 @@ def test_passages_of_unlike_size_are_said_with_what_may_give_intervals():
 
 def test_runs_that_never_differ_are_no_single_runs():
     one_answer = np.random.default_rng(0).random((3, 60, 1)) < 0.5
-    result = items(np.repeat(one_answer, 3, axis=2)).curves.across_tasks(
-        task="question", rng=0
-    )
+    result = items(np.repeat(one_answer, 3, axis=2)).curves.across_tasks(task="question", rng=0)
     assert result["pvalue"].sel(task_effect="fixed").isnull().all()
     summary = result.curves.summary()
     assert "no score changed from run to run" in summary

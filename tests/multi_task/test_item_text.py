@@ -9,9 +9,7 @@ from items import KIND, compare, make_items
 
 
 def details(found):
-    return " ".join(
-        each.text for each in KIND.every_statement(found) if each.role == "detail"
-    )
+    return " ".join(each.text for each in KIND.every_statement(found) if each.role == "detail")
 
 
 @pytest.mark.parametrize("accuracy", [(0.4, 0.6), (0.3, 0.5, 0.7), (0.5,) * 6])
@@ -40,10 +38,7 @@ def test_flips_between_two_are_counted_both_ways():
     a, b = scores.squeeze("run").values
     n_b = sum(x < y for x, y in zip(a, b, strict=True))
     n_a = sum(x > y for x, y in zip(a, b, strict=True))
-    assert (
-        f"B is right and A wrong on {n_b} questions, A right and B wrong on {n_a}."
-        in details(compare(scores))
-    )
+    assert f"B is right and A wrong on {n_b} questions, A right and B wrong on {n_a}." in details(compare(scores))
 
 
 def test_ten_items_on_which_models_disagree_most_are_named():
@@ -51,9 +46,7 @@ def test_ten_items_on_which_models_disagree_most_are_named():
     share = scores.mean("run").values
     apart = [np.var(share[:, item]) for item in range(60)]
     said = details(compare(scores))
-    named = re.search(r"They disagree most on questions (.*?)(, as much as|\.)", said)[
-        1
-    ]
+    named = re.search(r"They disagree most on questions (.*?)(, as much as|\.)", said)[1]
     items = [int(each) for each in re.findall(r"q(\d+)", named)]
     assert len(set(items)) == 10
     wanted = sorted(apart, reverse=True)[:10]

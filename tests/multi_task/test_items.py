@@ -31,10 +31,7 @@ def in_order_of(case, found):
     """Return the answer with pairs as the case has them, "first - second"."""
     names = found.algorithm.values
     labels = [f"{names[a]} - {names[b]}" for a, b in case["answer"]["pairs"]]
-    sides = [
-        f"{a} - {b}"
-        for a, b in zip(found.algorithm_a.values, found.algorithm_b.values, strict=True)
-    ]
+    sides = [f"{a} - {b}" for a, b in zip(found.algorithm_a.values, found.algorithm_b.values, strict=True)]
     if set(labels) <= set(sides):
         return found.isel(pair=[sides.index(label) for label in labels]), 1
     turned = [" - ".join(label.split(" - ")[::-1]) for label in labels]
@@ -47,15 +44,11 @@ def test_answers_of_the_reference(name):
     case = CASES[name]
     answer = case["answer"]
     # so many that the case with 60 clusters is on the scale of t, as the reference is
-    found = across(
-        items(scores_of(case)), task_groups=case["cluster"], n_resamples=11_000
-    )
+    found = across(items(scores_of(case)), task_groups=case["cluster"], n_resamples=11_000)
     assert found.attrs["pair_correction"] == BY_T
     found, sign = in_order_of(case, found)
     random = found.sel(task_effect="random")
-    np.testing.assert_allclose(
-        sign * found.difference, answer["difference"], rtol=0, atol=1e-8
-    )
+    np.testing.assert_allclose(sign * found.difference, answer["difference"], rtol=0, atol=1e-8)
     assert is_close(random.pvalue.values, answer["p"]).all()
     assert is_close(random.pvalue_adjusted.values, answer["p_adjusted"]).all()
     together, by_itself = (
@@ -67,21 +60,13 @@ def test_answers_of_the_reference(name):
     of_one = distance(by_itself, answer["ci_one"])
     assert (of_one < 0.04).mean() > 0.9
     assert of_one.max() < 0.08
-    np.testing.assert_allclose(
-        found.smallest_to_show, answer["smallest_to_show"], rtol=1e-6
-    )
+    np.testing.assert_allclose(found.smallest_to_show, answer["smallest_to_show"], rtol=1e-6)
     assert (random.n_resamples == 11_000).all()
     np.testing.assert_allclose(random.pvalue_adjusted_least, 1 / 11_001)
 
     # Places, but of algorithms of which a p is near the level in either.
-    near = [
-        pair
-        for pair, p in zip(answer["pairs"], answer["p_adjusted"], strict=True)
-        if 0.04 < p < 0.06
-    ]
-    sure = [
-        i for i in range(len(answer["place"])) if not any(i in pair for pair in near)
-    ]
+    near = [pair for pair, p in zip(answer["pairs"], answer["p_adjusted"], strict=True) if 0.04 < p < 0.06]
+    sure = [i for i in range(len(answer["place"])) if not any(i in pair for pair in near)]
     place = random.place_ci.transpose("algorithm", "ci_bound").values
     assert sure
     # algorithms that lack items have none: the verdict is not about them
@@ -101,9 +86,7 @@ def test_answers_of_the_reference(name):
             ("difference_ci", "ci"),
             ("difference_ci_simultaneous", "ci_all"),
         ):
-            np.testing.assert_allclose(
-                sign * own[ends].values[::sign], expected[key], atol=1e-7
-            )
+            np.testing.assert_allclose(sign * own[ends].values[::sign], expected[key], atol=1e-7)
     assert (fixed.n_resamples == 0).all()
 
 
@@ -165,18 +148,14 @@ def test_of_zeros_and_ones_probabilities_are_half_the_differences():
     found, other = across(items(scores)), across(items(1 + 2 * scores))
     for name in ("prob_greater", "prob_greater_pvalue", "prob_greater_pvalue_adjusted"):
         fixed, of_other = (
-            each[name].sel(task_effect="fixed")
-            if "task_effect" in each[name].dims
-            else each[name]
+            each[name].sel(task_effect="fixed") if "task_effect" in each[name].dims else each[name]
             for each in (found, other)
         )
         np.testing.assert_allclose(fixed, of_other, rtol=1e-9)
 
 
 def test_answers_that_never_change_say_nothing_of_these_items():
-    scores = np.repeat(
-        (np.random.default_rng(0).random((2, 70, 1)) < 0.6) * 1.0, 3, axis=2
-    )
+    scores = np.repeat((np.random.default_rng(0).random((2, 70, 1)) < 0.6) * 1.0, 3, axis=2)
     fixed = across(items(scores)).sel(task_effect="fixed")
     assert fixed.pvalue.isnull().all()
     assert fixed.difference_ci.isnull().all()
@@ -218,9 +197,7 @@ def test_all_intervals_hold_where_models_rarely_differ():
         scores = np.ones((4, 100, 1))
         scores[1:][rng.random((3, 100, 1)) < 0.02] = 0
         found = across(items(scores), n_resamples=999).sel(task_effect="random")
-        of_a, of_b = (
-            (found[side] == "m000") * 0.02 for side in ("algorithm_a", "algorithm_b")
-        )
+        of_a, of_b = ((found[side] == "m000") * 0.02 for side in ("algorithm_a", "algorithm_b"))
         ends = found.difference_ci_simultaneous
         low, high = ends.sel(ci_bound="lower"), ends.sel(ci_bound="upper")
         n_held += bool(((low <= of_a - of_b) & (of_a - of_b <= high)).all())
@@ -242,16 +219,12 @@ def test_few_items_that_differ_have_no_interval_of_other_scores():
 def test_all_flips_of_the_items_that_a_pair_has():
     # whatever others have: seven common items have 128 flips
     rng = np.random.default_rng(2)
-    scores = (
-        rng.normal(size=(4, 260, 1)) + 0.3 * np.arange(4)[:, np.newaxis, np.newaxis]
-    )
+    scores = rng.normal(size=(4, 260, 1)) + 0.3 * np.arange(4)[:, np.newaxis, np.newaxis]
     scores[0, 7:] = np.nan
     found = across(items(scores)).sel(task_effect="random")
     for pair in range(found.sizes["pair"]):
         own = found.isel(pair=pair)
-        sides = [
-            int(str(own[side].values)[1:]) for side in ("algorithm_a", "algorithm_b")
-        ]
+        sides = [int(str(own[side].values)[1:]) for side in ("algorithm_a", "algorithm_b")]
         if 0 not in sides:
             assert own.n_resamples == 9_999
             continue
@@ -333,12 +306,8 @@ def test_probabilities_of_single_runs_are_those_of_a_plain_loop():
     found = across(items(scores), higher_is_better=True)
     for pair in range(3):
         own = found.isel(pair=pair)
-        a, b = (
-            int(str(own[side].values)[1:]) for side in ("algorithm_a", "algorithm_b")
-        )
+        a, b = (int(str(own[side].values)[1:]) for side in ("algorithm_a", "algorithm_b"))
         wins = [
-            (x > y) + (x == y) / 2
-            for x, y in zip(scores[a, :, 0], scores[b, :, 0], strict=True)
-            if not np.isnan(x + y)
+            (x > y) + (x == y) / 2 for x, y in zip(scores[a, :, 0], scores[b, :, 0], strict=True) if not np.isnan(x + y)
         ]
         np.testing.assert_allclose(own.prob_greater, np.mean(wins))

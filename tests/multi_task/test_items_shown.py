@@ -53,10 +53,7 @@ def test_how_small_a_difference_so_many_items_show_stands_in_the_verdict():
     pair = found.sel(pair="B - C")
     said = KIND.answer(found)
     smallest = f"{100 * pair.smallest_to_show.item():.2g}"
-    assert (
-        f"60 questions show a difference of {smallest} or more in 8 of 10 cases; to tell C from B takes"
-        in said
-    )
+    assert f"60 questions show a difference of {smallest} or more in 8 of 10 cases; to tell C from B takes" in said
     assert found.curves.summary().count("8 of 10 cases") == 1
 
 
@@ -95,10 +92,7 @@ def test_items_that_a_model_lacks_are_counted():
     scores[1, 3:6] = np.nan
     scores[0, 9] = np.nan
     summary = compare(scores).curves.summary()
-    assert (
-        "Of 60 questions A lacks 1 and B lacks 3: each pair is compared on the questions that both have."
-        in summary
-    )
+    assert "Of 60 questions A lacks 1 and B lacks 3: each pair is compared on the questions that both have." in summary
     assert "56 of 60 questions that all have" in summary
     assert "q3" not in summary
 
@@ -125,9 +119,7 @@ def test_a_model_with_other_items_altogether_is_refused():
 def test_all_right_or_all_wrong_is_said(value, how, n_answers):
     scores = xr.full_like(make_items(n_answers=n_answers), value)
     found = compare(scores)
-    wanted = (
-        f"All answers of A, B and C to 60 questions are {how}: nothing tells them apart"
-    )
+    wanted = f"All answers of A, B and C to 60 questions are {how}: nothing tells them apart"
     assert KIND.answer(found) == f"{wanted}."
     errors = compare((1 - scores).rename("error"))
     assert KIND.answer(errors) == f"{wanted}."

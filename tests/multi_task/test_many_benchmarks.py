@@ -15,19 +15,12 @@ from xcurves.multi_task.across_tasks import many_pvalues
 @pytest.mark.filterwarnings("ignore:.*so few tasks")
 @pytest.mark.parametrize(("n_algorithms", "n_tasks"), [slow(2, 6), slow(3, 7), (3, 3)])
 def test_each_data_set_has_the_pvalues_of_across_tasks(n_algorithms, n_tasks):
-    values = (
-        np.random.default_rng(0).normal(size=(3, n_tasks, n_algorithms, 3, 1)).round(1)
-    )
+    values = np.random.default_rng(0).normal(size=(3, n_tasks, n_algorithms, 3, 1)).round(1)
     values[0, :2] = 1.0  # runs that do not differ
-    curves = make_curves(
-        values, replication=np.arange(3), env=[f"e{i}" for i in range(n_tasks)]
-    )
+    curves = make_curves(values, replication=np.arange(3), env=[f"e{i}" for i in range(n_tasks)])
     curves = curves.isel(algorithm=slice(None, None, -1), run=[1, 2, 0])
     options = {"n_resamples": 99, "rng": 7}
-    each = [
-        xcurves.across_tasks(curves.isel(replication=[i]), task="env", **options)
-        for i in range(3)
-    ]
+    each = [xcurves.across_tasks(curves.isel(replication=[i]), task="env", **options) for i in range(3)]
     found = many_pvalues(curves, task="env", **options)
     alone = xr.concat([one["pvalue"] for one in each], "replication")
     xr.testing.assert_equal(found.drop_attrs(), alone.drop_attrs())

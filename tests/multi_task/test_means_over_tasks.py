@@ -41,9 +41,7 @@ def scores():
 
 @pytest.fixture(scope="module")
 def answer(scores):
-    return xcurves.across_tasks(
-        scores, task_weights=WEIGHTS, task_groups=FAMILIES, n_resamples=600, rng=0
-    )
+    return xcurves.across_tasks(scores, task_weights=WEIGHTS, task_groups=FAMILIES, n_resamples=600, rng=0)
 
 
 def own_families(numbers):
@@ -161,9 +159,7 @@ def test_means_of_answers_have_wilsons_interval(n_runs):
         expected = proportion.proportion_confint(p * n, n, ALPHA / 3, method="wilson")
         np.testing.assert_allclose(found.score_mean_ci[place], expected, atol=1e-12)
         if n_runs == 4:
-            np.testing.assert_allclose(
-                of_shares.score_mean_ci[place], expected, atol=1e-12
-            )
+            np.testing.assert_allclose(of_shares.score_mean_ci[place], expected, atol=1e-12)
 
 
 def test_means_in_tasks_have_students_interval():
@@ -182,9 +178,7 @@ def test_means_in_tasks_have_students_interval():
         if (task, algorithm) == (3, 2):
             expected = [7.0, 7.0]
         elif len(runs) > 1 and np.isfinite(runs).all():
-            expected = stats.t.interval(
-                1 - ALPHA, len(runs) - 1, runs.mean(), stats.sem(runs)
-            )
+            expected = stats.t.interval(1 - ALPHA, len(runs) - 1, runs.mean(), stats.sem(runs))
         np.testing.assert_allclose(intervals[task, algorithm], expected, rtol=1e-12)
 
 
@@ -202,9 +196,7 @@ def test_differences_in_tasks_have_the_standard_error_of_two_means_or_of_matched
             expected = stats.sem(a - b)
         else:
             expected = np.hypot(*(stats.sem(each[~np.isnan(each)]) for each in (a, b)))
-        np.testing.assert_allclose(
-            found.task_difference_stderr.isel(pair=0, task=task), expected, rtol=1e-12
-        )
+        np.testing.assert_allclose(found.task_difference_stderr.isel(pair=0, task=task), expected, rtol=1e-12)
 
 
 def test_means_of_failed_runs_have_no_interval(scores):
@@ -214,9 +206,7 @@ def test_means_of_failed_runs_have_no_interval(scores):
     alone = xcurves.across_tasks(failed.isel(algorithm=[1, 2]), n_resamples=99, rng=0)
     for name in ("score_mean", "score_mean_ci", "score_mean_common"):
         assert found[name].isel(algorithm=0).isnull().all()
-    np.testing.assert_array_equal(
-        found.score_mean_ci.isel(algorithm=[1, 2]), alone.score_mean_ci
-    )
+    np.testing.assert_array_equal(found.score_mean_ci.isel(algorithm=[1, 2]), alone.score_mean_ci)
     assert found.new_task_ci.isel(pair=0).isnull().all()
 
 
@@ -233,9 +223,7 @@ def test_one_more_task_lies_between_sorted_differences(scores, answer):
     # tasks of a family are no draws of their own; families of one task are
     assert answer.new_task_ci.isnull().all()
     assert answer.new_task_level.isnull().all()
-    alone = xcurves.across_tasks(
-        scores, task_groups=list(range(11)), n_resamples=99, rng=0
-    )
+    alone = xcurves.across_tasks(scores, task_groups=list(range(11)), n_resamples=99, rng=0)
     np.testing.assert_array_equal(alone.new_task_ci, found.new_task_ci)
 
 
@@ -258,9 +246,7 @@ def test_the_smallest_p_of_a_task_is_reached_where_runs_are_separated(sizes):
         assert least.dims == ("pair", "task")
         np.testing.assert_allclose(least, min(1, n_tasks * floor))
         np.testing.assert_allclose(found.task_pvalue_adjusted, least)
-        stepped_up = xcurves.across_tasks(
-            scores, task_correction="benjamini-hochberg", rng=0
-        )
+        stepped_up = xcurves.across_tasks(scores, task_correction="benjamini-hochberg", rng=0)
         np.testing.assert_allclose(least_task_pvalues(stepped_up), floor)
         np.testing.assert_allclose(stepped_up.task_pvalue_adjusted, floor)
 

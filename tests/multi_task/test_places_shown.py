@@ -34,15 +34,9 @@ def longest_by_loops(found, order):
     every = [
         (i, j)
         for i, j in combinations(range(len(names)), 2)
-        if not any(
-            frozenset(pair) in differ for pair in combinations(names[i : j + 1], 2)
-        )
+        if not any(frozenset(pair) in differ for pair in combinations(names[i : j + 1], 2))
     ]
-    return [
-        (i, j)
-        for i, j in every
-        if not any((a, b) != (i, j) and a <= i and j <= b for a, b in every)
-    ]
+    return [(i, j) for i, j in every if not any((a, b) != (i, j) and a <= i and j <= b for a, b in every)]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -88,9 +82,7 @@ def test_the_picture_of_100_algorithms_can_be_read():
     rng = np.random.default_rng(0)
     scores = make_items(40, accuracy=accuracy[:3]).isel(algorithm=[0] * 100)
     scores = scores.assign_coords(algorithm=[f"model {i:03d}" for i in range(100)])
-    scores = (scores * 0 + (rng.random((100, 40, 1)) < accuracy[:, None, None])).rename(
-        "accuracy"
-    )
+    scores = (scores * 0 + (rng.random((100, 40, 1)) < accuracy[:, None, None])).rename("accuracy")
     found = compare(scores, n_resamples=19)
     ax = found.curves.plot("places")
     ax.figure.canvas.draw()

@@ -29,9 +29,7 @@ PAIRS = [("a", "b"), ("a", "c"), ("b", "c")]
 
 @pytest.fixture(scope="module")
 def answer():
-    curves = make_curves(
-        np.full((4, 3, 3, 2), np.nan), task=list(SCORES)
-    ).assign_coords(algorithm=["a", "b", "c"])
+    curves = make_curves(np.full((4, 3, 3, 2), np.nan), task=list(SCORES)).assign_coords(algorithm=["a", "b", "c"])
     for task, algorithms in SCORES.items():
         for algorithm, scores in algorithms.items():
             for run, score in enumerate(scores):  # the mean over training is the score
@@ -51,27 +49,17 @@ def tasks_of(pair):
 
 
 def weights_of(tasks):
-    return {
-        task: WEIGHTS[task] / sum(WEIGHTS[other] for other in tasks) for task in tasks
-    }
+    return {task: WEIGHTS[task] / sum(WEIGHTS[other] for other in tasks) for task in tasks}
 
 
 def mean_and_variance(x, y):
-    return np.mean(x) - np.mean(y), np.var(x, ddof=1) / len(x) + np.var(
-        y, ddof=1
-    ) / len(y)
+    return np.mean(x) - np.mean(y), np.var(x, ddof=1) / len(x) + np.var(y, ddof=1) / len(y)
 
 
 def theta_and_variance(x, y):
-    of_x = [
-        np.mean([(each > other) + (each == other) / 2 for other in y]) for each in x
-    ]
-    of_y = [
-        np.mean([(each > other) + (each == other) / 2 for other in x]) for each in y
-    ]
-    return np.mean(of_x) - 0.5, np.var(of_x, ddof=1) / len(x) + np.var(
-        of_y, ddof=1
-    ) / len(y)
+    of_x = [np.mean([(each > other) + (each == other) / 2 for other in y]) for each in x]
+    of_y = [np.mean([(each > other) + (each == other) / 2 for other in x]) for each in y]
+    return np.mean(of_x) - 0.5, np.var(of_x, ddof=1) / len(x) + np.var(of_y, ddof=1) / len(y)
 
 
 def deals_of(x, y):
@@ -86,38 +74,24 @@ def deals_of(x, y):
 
 def studentized(moments, weights):
     """Return |T|; without variance a pair that orders it beyond all others."""
-    estimate = abs(
-        sum(weight * d for weight, (d, _) in zip(weights, moments, strict=True))
-    )
-    variance = sum(
-        weight**2 * v for weight, (_, v) in zip(weights, moments, strict=True)
-    )
+    estimate = abs(sum(weight * d for weight, (d, _) in zip(weights, moments, strict=True)))
+    variance = sum(weight**2 * v for weight, (_, v) in zip(weights, moments, strict=True))
     if variance < 1e-12:
         return (inf, estimate) if estimate > 1e-12 else (0.0, 0.0)
     return estimate / sqrt(variance), 0.0
 
 
 def share_as_large(values, observed):
-    return np.mean(
-        [
-            value[0] > observed[0] - 1e-9 and value[1] > observed[1] - 1e-9
-            for value in values
-        ]
-    )
+    return np.mean([value[0] > observed[0] - 1e-9 and value[1] > observed[1] - 1e-9 for value in values])
 
 
 def fixed_pvalue(pair, measure, shift=0.0):
     tasks = tasks_of(pair)
     weights = [*weights_of(tasks).values()]
-    runs = [
-        ([each - shift for each in SCORES[task][pair[0]]], SCORES[task][pair[1]])
-        for task in tasks
-    ]
+    runs = [([each - shift for each in SCORES[task][pair[0]]], SCORES[task][pair[1]]) for task in tasks]
     observed = studentized([measure(x, y) for x, y in runs], weights)
     of_task = [[measure(x, y) for x, y in deals_of(*both)] for both in runs]
-    return share_as_large(
-        [studentized(moments, weights) for moments in product(*of_task)], observed
-    )
+    return share_as_large([studentized(moments, weights) for moments in product(*of_task)], observed)
 
 
 def family_sums(pair, measure):
@@ -134,9 +108,7 @@ def family_weights(pair):
 
 def t_of(sums):
     x = np.array([*sums.values()])
-    spread = sqrt(
-        max(0, len(x) / (len(x) - 1) * (np.sum(x**2) - np.sum(x) ** 2 / len(x)))
-    )
+    spread = sqrt(max(0, len(x) / (len(x) - 1) * (np.sum(x**2) - np.sum(x) ** 2 / len(x))))
     return abs(np.sum(x)) / spread if spread > 1e-12 else inf * (abs(np.sum(x)) > 1e-12)
 
 
@@ -149,12 +121,7 @@ def flipped(sums):
 
 def random_pvalue(pair, measure):
     sums = family_sums(pair, measure)
-    return np.mean(
-        [
-            abs(sum(each.values())) >= abs(sum(sums.values())) - 1e-9
-            for each in flipped(sums)
-        ]
-    )
+    return np.mean([abs(sum(each.values())) >= abs(sum(sums.values())) - 1e-9 for each in flipped(sums)])
 
 
 def holm(pvalues):
@@ -174,10 +141,7 @@ def test_the_difference_and_its_claims(answer, pair):
     mine, names = answer.isel(pair=pair), PAIRS[pair]
     tasks = tasks_of(names)
     weights = weights_of(tasks)
-    moments = {
-        task: mean_and_variance(*(SCORES[task][name] for name in names))
-        for task in tasks
-    }
+    moments = {task: mean_and_variance(*(SCORES[task][name] for name in names)) for task in tasks}
     difference = sum(weights[task] * moments[task][0] for task in tasks)
     assert mine.pair.item() == " - ".join(names)
     np.testing.assert_allclose(mine.difference, difference)
@@ -193,10 +157,7 @@ def test_the_difference_and_its_claims(answer, pair):
             random_pvalue(names, mean_and_variance),
         ],
     )
-    theta = sum(
-        weights[task] * theta_and_variance(*(SCORES[task][n] for n in names))[0]
-        for task in tasks
-    )
+    theta = sum(weights[task] * theta_and_variance(*(SCORES[task][n] for n in names))[0] for task in tasks)
     np.testing.assert_allclose(mine.prob_greater, theta + 0.5)
     np.testing.assert_allclose(
         mine.prob_greater_pvalue,
@@ -212,9 +173,7 @@ def test_the_difference_and_its_claims(answer, pair):
     ("name", "alpha"),
     [("difference_ci", ALPHA), ("difference_ci_simultaneous", ALPHA / 3)],
 )
-def test_the_interval_of_the_random_claim_is_that_of_subset_means(
-    answer, pair, name, alpha
-):
+def test_the_interval_of_the_random_claim_is_that_of_subset_means(answer, pair, name, alpha):
     sums, weight = (
         family_sums(PAIRS[pair], mean_and_variance),
         family_weights(PAIRS[pair]),
@@ -223,9 +182,7 @@ def test_the_interval_of_the_random_claim_is_that_of_subset_means(
     means = sorted(sum(sums[f] for f in c) / sum(weight[f] for f in c) for c in chosen)
     c = floor(floor(alpha * 2 ** len(sums) + 1e-9) / 2)
     expected = [means[c - 1], means[-c]] if c else [-inf, inf]
-    np.testing.assert_allclose(
-        answer[name].isel(pair=pair).sel(task_effect="random"), expected
-    )
+    np.testing.assert_allclose(answer[name].isel(pair=pair).sel(task_effect="random"), expected)
 
 
 @pytest.mark.parametrize("pair", range(3))
@@ -233,29 +190,19 @@ def test_the_interval_of_the_random_claim_is_that_of_subset_means(
     ("name", "alpha"),
     [("difference_ci", ALPHA), ("difference_ci_simultaneous", ALPHA / 3)],
 )
-def test_the_interval_of_the_fixed_claim_ends_where_shifts_are_rejected(
-    answer, pair, name, alpha
-):
+def test_the_interval_of_the_fixed_claim_ends_where_shifts_are_rejected(answer, pair, name, alpha):
     lower, upper = answer[name].isel(pair=pair).sel(task_effect="fixed").values
     for bound, outward in ((lower, -1), (upper, 1)):
-        assert (
-            fixed_pvalue(PAIRS[pair], mean_and_variance, bound - outward * 1e-6) > alpha
-        )
+        assert fixed_pvalue(PAIRS[pair], mean_and_variance, bound - outward * 1e-6) > alpha
         for distance in (1e-6, 0.1, 0.5, 2):
-            assert (
-                fixed_pvalue(PAIRS[pair], mean_and_variance, bound + outward * distance)
-                <= alpha
-            )
+            assert fixed_pvalue(PAIRS[pair], mean_and_variance, bound + outward * distance) <= alpha
 
 
 def stepped_down(measure):
     """Return p of all pairs for tasks like these, adjusted by the smallest p, between equal ones by the tail of t."""
     sums = [family_sums(pair, measure) for pair in PAIRS]
     statistic = [[abs(sum(each.values())) for each in flipped(own)] for own in sums]
-    tails = [
-        [2 * stats.t.sf(t_of(each), len(own) - 1) for each in flipped(own)]
-        for own in sums
-    ]
+    tails = [[2 * stats.t.sf(t_of(each), len(own) - 1) for each in flipped(own)] for own in sums]
     return step_down_min_p(statistic, tails)
 
 
@@ -267,9 +214,7 @@ def test_adjusted_p_values(answer, name, measure):
     adjusted = answer[f"{name}_adjusted"]
     fixed = [fixed_pvalue(pair, measure) for pair in PAIRS]
     np.testing.assert_allclose(adjusted.sel(task_effect="fixed"), holm(fixed))
-    np.testing.assert_allclose(
-        adjusted.sel(task_effect="random"), stepped_down(measure)
-    )
+    np.testing.assert_allclose(adjusted.sel(task_effect="random"), stepped_down(measure))
 
 
 def test_the_smallest_adjusted_p_values(answer):
@@ -279,9 +224,7 @@ def test_the_smallest_adjusted_p_values(answer):
         sizes = [[len(SCORES[task][name]) for name in pair] for task in tasks_of(pair)]
         mirror = 2 if all(a == b for a, b in sizes) else 1
         fixed.append(mirror / np.prod([comb(a + b, a) for a, b in sizes]))
-    np.testing.assert_allclose(
-        answer.pvalue_adjusted_least.sel(task_effect="fixed"), holm(fixed)
-    )
+    np.testing.assert_allclose(answer.pvalue_adjusted_least.sel(task_effect="fixed"), holm(fixed))
     families = [len({FAMILIES[task] for task in tasks_of(pair)}) for pair in PAIRS]
     np.testing.assert_allclose(
         answer.pvalue_adjusted_least.sel(task_effect="random"),
@@ -296,20 +239,11 @@ def test_how_much_family_means_vary(answer, pair):
     for task in tasks_of(names):
         x, y = (SCORES[task][name] for name in names)
         parts = [(np.var(each, ddof=1) / len(each), len(each) - 1) for each in (x, y)]
-        of_family.setdefault(FAMILIES[task], []).append(
-            (np.mean(x) - np.mean(y), parts)
-        )
+        of_family.setdefault(FAMILIES[task], []).append((np.mean(x) - np.mean(y), parts))
     means = [np.mean([d for d, _ in members]) for members in of_family.values()]
-    errors = [
-        (part / len(m) ** 2, dof)
-        for m in of_family.values()
-        for _, parts in m
-        for part, dof in parts
-    ]
+    errors = [(part / len(m) ** 2, dof) for m in of_family.values() for _, parts in m for part, dof in parts]
     noise = sum(error for error, _ in errors) / len(means)
-    satterthwaite = sum(error for error, _ in errors) ** 2 / sum(
-        error**2 / dof for error, dof in errors
-    )
+    satterthwaite = sum(error for error, _ in errors) ** 2 / sum(error**2 / dof for error, dof in errors)
     spread, dof = np.var(means, ddof=1), (len(means) - 1, satterthwaite)
     low = spread / stats.f.ppf(1 - alpha / 2, *dof) - noise
     high = max(spread, noise) / stats.f.ppf(alpha / 2, *dof) - noise
@@ -327,9 +261,7 @@ def test_the_share_of_families_in_which_the_first_is_better(answer, pair):
     )
     mine = answer.isel(pair=pair)
     assert mine.n_ties == len(sums) - positive - negative
-    expected = stats.binomtest(positive, positive + negative).proportion_ci(
-        1 - ALPHA, method="exact"
-    )
+    expected = stats.binomtest(positive, positive + negative).proportion_ci(1 - ALPHA, method="exact")
     np.testing.assert_allclose(mine.share_better, positive / (positive + negative))
     np.testing.assert_allclose(mine.share_better_ci, expected)
 
@@ -338,9 +270,7 @@ def test_who_may_be_best(answer):
     for claim in answer.task_effect.values:
         mine = answer.sel(task_effect=claim)
         expected = dict.fromkeys("abc", 1)
-        for (a, b), p, d in zip(
-            PAIRS, mine.pvalue_adjusted.values, mine.difference.values, strict=True
-        ):
+        for (a, b), p, d in zip(PAIRS, mine.pvalue_adjusted.values, mine.difference.values, strict=True):
             if p <= ALPHA:
                 expected[b if d > 0 else a] = 0
         assert 0 in expected.values()
@@ -392,10 +322,7 @@ def test_not_worse_by_more_than_a_margin_on_tasks_like_these(answer, pair):
 
     def pvalue(margin):
         x = [sums[family] + margin * weight[family] for family in sums]
-        flips = [
-            sum(s * v for s, v in zip(signs, x, strict=True))
-            for signs in product([1, -1], repeat=len(x))
-        ]
+        flips = [sum(s * v for s, v in zip(signs, x, strict=True)) for signs in product([1, -1], repeat=len(x))]
         return np.mean([each >= sum(x) - 1e-9 for each in flips])
 
     np.testing.assert_allclose(mine.margin_pvalue, pvalue(MARGIN))
@@ -407,9 +334,7 @@ def test_not_worse_by_more_than_a_margin_on_tasks_like_these(answer, pair):
 def test_margins_are_adjusted_over_pairs(answer):
     for claim in answer.task_effect.values:
         mine = answer.sel(task_effect=claim)
-        np.testing.assert_allclose(
-            mine.margin_pvalue_adjusted, holm(mine.margin_pvalue.values)
-        )
+        np.testing.assert_allclose(mine.margin_pvalue_adjusted, holm(mine.margin_pvalue.values))
 
 
 def place_of(names, pairs, p, difference, alpha):
@@ -455,10 +380,7 @@ def test_places_are_those_of_the_p_of_the_table(alpha, seed, higher_is_better):
             sign * of_claim.difference.values,
             alpha,
         )
-        assert (
-            of_claim.place_ci.transpose("algorithm", "ci_bound").values.tolist()
-            == expected
-        )
+        assert of_claim.place_ci.transpose("algorithm", "ci_bound").values.tolist() == expected
         assert expected != [[1, 5]] * 5
         # the first place is open to those that may be the best
         is_open = of_claim.place_ci.sel(ci_bound="lower") == 1
@@ -467,9 +389,7 @@ def test_places_are_those_of_the_p_of_the_table(alpha, seed, higher_is_better):
 
 @pytest.mark.filterwarnings("ignore:so few tasks")
 def test_of_five_tasks_every_place_is_possible():
-    scores = 10.0 * np.arange(3)[:, np.newaxis, np.newaxis] + np.random.default_rng(
-        0
-    ).normal(size=(5, 3, 2, 1))
+    scores = 10.0 * np.arange(3)[:, np.newaxis, np.newaxis] + np.random.default_rng(0).normal(size=(5, 3, 2, 1))
     found = xcurves.across_tasks(make_curves(scores, task=range(5)), rng=0)
     assert (found.place_ci.sel(task_effect="random") == [1, 3]).all()
 
@@ -481,45 +401,29 @@ def test_each_task_by_itself_and_the_interaction(answer, pair):
     of_task = []
     for task in tasks:
         x, y = (SCORES[task][name] for name in names)
-        dealt = [
-            studentized([mean_and_variance(*deal)], [1]) for deal in deals_of(x, y)
-        ]
-        of_task.append(
-            share_as_large(dealt, studentized([mean_and_variance(x, y)], [1]))
-        )
+        dealt = [studentized([mean_and_variance(*deal)], [1]) for deal in deals_of(x, y)]
+        of_task.append(share_as_large(dealt, studentized([mean_and_variance(x, y)], [1])))
     adjusted = dict(zip(tasks, holm(of_task), strict=True))
     expected = [adjusted.get(task, np.nan) for task in SCORES]
     np.testing.assert_allclose(answer.task_pvalue_adjusted.isel(pair=pair), expected)
 
     weights = [*weights_of(tasks).values()]
     shift = answer.difference.isel(pair=pair).item()
-    runs = [
-        ([each - shift for each in SCORES[task][names[0]]], SCORES[task][names[1]])
-        for task in tasks
-    ]
+    runs = [([each - shift for each in SCORES[task][names[0]]], SCORES[task][names[1]]) for task in tasks]
 
     def heterogeneity(moments):
         mean = sum(weight * d for weight, (d, _) in zip(weights, moments, strict=True))
-        within = sum(
-            weight * v for weight, (_, v) in zip(weights, moments, strict=True)
-        )
-        between = sum(
-            weight * (d - mean) ** 2
-            for weight, (d, _) in zip(weights, moments, strict=True)
-        )
+        within = sum(weight * v for weight, (_, v) in zip(weights, moments, strict=True))
+        between = sum(weight * (d - mean) ** 2 for weight, (d, _) in zip(weights, moments, strict=True))
         return between / within if within > 1e-12 else inf
 
     observed = heterogeneity([mean_and_variance(x, y) for x, y in runs])
-    every = product(
-        *[[mean_and_variance(x, y) for x, y in deals_of(*both)] for both in runs]
-    )
+    every = product(*[[mean_and_variance(x, y) for x, y in deals_of(*both)] for both in runs])
     pvalue = np.mean([heterogeneity(moments) >= observed - 1e-9 for moments in every])
     np.testing.assert_allclose(answer.interaction_pvalue.isel(pair=pair), pvalue)
 
 
 def test_mean_ranks_are_unweighted_over_the_tasks_that_have_all_algorithms(answer):
     complete = [of for of in SCORES.values() if len(of) == 3]
-    ranks = [
-        stats.rankdata([-np.mean(scores) for scores in of.values()]) for of in complete
-    ]
+    ranks = [stats.rankdata([-np.mean(scores) for scores in of.values()]) for of in complete]
     np.testing.assert_allclose(answer.rank_mean, np.mean(ranks, axis=0))

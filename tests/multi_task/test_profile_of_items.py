@@ -23,42 +23,32 @@ def scores():
 
 @pytest.fixture(scope="module")
 def found(scores):
-    return scores.curves.profile_across_tasks(
-        task="question_id", fractions=FRACTIONS, rng=0
-    )
+    return scores.curves.profile_across_tasks(task="question_id", fractions=FRACTIONS, rng=0)
 
 
 @pytest.fixture(scope="module")
 def by_loops(scores):
     """T of every pair and fraction, its flips, and the quantile of the smallest p: 20,000 flips, one set at a time."""
     values = scores.values[:, :, 0]
-    x = np.array(
-        [values[a, :, k] - values[b, :, k] for a, b in PAIRS for k in range(4)]
-    )
+    x = np.array([values[a, :, k] - values[b, :, k] for a, b in PAIRS for k in range(4)])
     rng = np.random.default_rng(11)
 
     def t_of(sums):
         squares = (x**2).sum(axis=1)
         return np.abs(sums) / np.sqrt(300 / 299 * (squares - sums**2 / 300))
 
-    flipped = np.array(
-        [t_of(x @ rng.choice([-1.0, 1.0], size=300)) for _ in range(20_000)]
-    )
+    flipped = np.array([t_of(x @ rng.choice([-1.0, 1.0], size=300)) for _ in range(20_000)])
     return x, t_of(x.sum(axis=1)), flipped
 
 
-def test_adjusted_p_are_those_of_step_down_over_all_fractions_of_all_pairs(
-    found, by_loops
-):
+def test_adjusted_p_are_those_of_step_down_over_all_fractions_of_all_pairs(found, by_loops):
     _, observed, flipped = by_loops
     order = np.argsort(-observed)
     wanted = np.empty(12)
     largest = 0.0
     for place, member in enumerate(order):
         rest = order[place:]
-        share = (
-            1 + (flipped[:, rest].max(axis=1) >= observed[member] - 1e-9).sum()
-        ) / 20_001
+        share = (1 + (flipped[:, rest].max(axis=1) >= observed[member] - 1e-9).sum()) / 20_001
         largest = max(largest, share)
         wanted[member] = largest
     got = found.pvalue_adjusted.values.ravel()

@@ -48,15 +48,10 @@ def test_how_many_tasks_it_takes_is_said_with_its_floor():
             elif wanted <= 10:
                 assert told is None
             elif least < 10:  # so many are there: no floor
-                assert (
-                    told[1]
-                    == f"about {about(wanted)} tasks if the difference is as seen"
-                )
+                assert told[1] == f"about {about(wanted)} tasks if the difference is as seen"
                 seen.add("some")
             elif least < wanted:
-                assert told[1] == (
-                    f"at least {about(least)} tasks, about {about(wanted)} if the difference is as seen"
-                )
+                assert told[1] == (f"at least {about(least)} tasks, about {about(wanted)} if the difference is as seen")
                 seen.add("some")
     assert seen == {"many", "some"}
 
@@ -67,14 +62,12 @@ def test_the_readme_takes_more_than_20_times_as_many_tasks():
     said = KIND.answer(found)
     pair = found.sel(pair="SVM - random forest")
     assert pair.tasks_to_show > 20 * 16
-    assert (
-        "To tell SVM from random forest takes more than 20 times as many tasks." in said
-    )
+    assert "To tell SVM from random forest takes more than 20 times as many tasks." in said
     assert said == (
         "SVM has the highest mean accuracy, 76.4 % over 16 tasks. On tasks like these SVM, random forest or logistic "
-        "regression may be the best; decision tree is shown to be lower (by 7.6, more than 0 to 15.9). To tell SVM from "
-        "random forest takes more than 20 times as many tasks. On these very tasks SVM is shown to be higher than all 4 "
-        "others."
+        "regression may be the best; decision tree is shown to be lower (by 7.6, more than 0 to 15.9). To tell SVM "
+        "from random forest takes more than 20 times as many tasks. On these very tasks SVM is shown to be higher than "
+        "all 4 others."
     )
 
 
@@ -96,9 +89,7 @@ def test_one_more_task_lies_between_ordered_differences(names):
         f"On one more task like these {names[0]} would be between 0.31 lower and 1.4 higher than {names[1]} (78 %)."
         in said
     )
-    turned = xcurves.across_tasks(
-        -curves, higher_is_better=False, rng=0
-    ).curves.summary()
+    turned = xcurves.across_tasks(-curves, higher_is_better=False, rng=0).curves.summary()
     assert (
         f"On one more task like these {names[0]} would be between 1.4 lower and 0.31 higher than {names[1]} (78 %)."
         in turned
@@ -109,17 +100,12 @@ def test_what_so_many_tasks_show_is_said():
     rng = np.random.default_rng(2)
     found = xcurves.across_tasks(of_differences(rng.normal(size=9)), rng=0)
     size = number(found.smallest_to_show.item(), 2)
-    assert (
-        f"In 8 of 10 cases 9 tasks show a difference of {size} between"
-        in found.curves.summary()
-    )
+    assert f"In 8 of 10 cases 9 tasks show a difference of {size} between" in found.curves.summary()
 
 
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("outlier", [-20.0, 20.0])
-def test_a_sentence_about_skewed_differences_turns_the_pair_as_the_table_does(
-    lower, outlier
-):
+def test_a_sentence_about_skewed_differences_turns_the_pair_as_the_table_does(lower, outlier):
     rng = np.random.default_rng(3)
     d = rng.normal(size=20) + 0.1
     d[4] = outlier
@@ -145,9 +131,7 @@ def test_a_sentence_about_skewed_differences_turns_the_pair_as_the_table_does(
 def open_study(seed):
     rng = np.random.default_rng(seed)
     effects = rng.choice([0.0, 0.6, 1.2], 4)
-    values = (
-        effects[:, None] + rng.normal(size=(9, 4, 3)) + rng.normal(0, 0.7, (9, 4, 1))
-    )
+    values = effects[:, None] + rng.normal(size=(9, 4, 3)) + rng.normal(0, 0.7, (9, 4, 1))
     return make_curves(values[..., None], task=[f"t{i}" for i in range(9)])
 
 
@@ -167,9 +151,7 @@ def test_the_footnote_of_open_ends_stands_once_and_only_where_there_is_one():
         if is_open not in seen:
             ax = found.curves.plot("forest")
             figure = ax.figure
-            caption = xcurves.core.schema.caption_of(
-                KIND.views["forest"].caption, figure
-            )
+            caption = xcurves.core.schema.caption_of(KIND.views["forest"].caption, figure)
             assert caption.count(OPEN_ENDS) == is_open
             plt.close(figure)
         seen.add(is_open)
@@ -181,22 +163,15 @@ def test_a_verdict_beside_a_reference_has_few_words_too():
     rng = np.random.default_rng(4)
     names = [f"a rather long name of method {letter}" for letter in "abcdefgh"]
     for n_algorithms in (3, 5, 8):
-        values = rng.normal(size=(8, n_algorithms, 3, 1)) + rng.normal(
-            size=(8, n_algorithms, 1, 1)
-        )
+        values = rng.normal(size=(8, n_algorithms, 3, 1)) + rng.normal(size=(8, n_algorithms, 1, 1))
         values[:, ::2] += 2
-        curves = make_curves(values, task=list("stuvwxyz")).assign_coords(
-            algorithm=names[:n_algorithms]
-        )
+        curves = make_curves(values, task=list("stuvwxyz")).assign_coords(algorithm=names[:n_algorithms])
         for scale in (1.0, 500.0):
             scaled = curves.copy()
             scaled[2] *= scale
             found = xcurves.across_tasks(scaled, reference=names[0], rng=0)
             said = KIND.answer(found)
-            assert (
-                f"Beside {names[0]}, in mean score over 8 tasks, on tasks like these: "
-                in said
-            )
+            assert f"Beside {names[0]}, in mean score over 8 tasks, on tasks like these: " in said
             short = said
             for place, name in enumerate(names):
                 short = short.replace(name, f"method_{place}")

@@ -142,9 +142,7 @@ def test_an_algorithm_with_a_third_of_the_tasks_has_no_mean_in_the_verdict():
     means = scores.mean("run").mean("task")
     assert means.argmax() == 0  # over its own tasks
     np.testing.assert_allclose(found.score_mean, means, rtol=1e-12)
-    np.testing.assert_allclose(
-        found.score_mean_common, [np.nan, *means[1:]], rtol=1e-12
-    )
+    np.testing.assert_allclose(found.score_mean_common, [np.nan, *means[1:]], rtol=1e-12)
     assert found.n_tasks_algorithm.values.tolist() == [7, 20, 20]
     assert found.n_tasks_common == 20
 
@@ -153,9 +151,7 @@ def test_means_of_the_verdict_are_weighted():
     scores, weights = uneven(10, 9), np.arange(1.0, 11)
     found = across(scores, task_weights=weights)
     cells = scores.mean("run").values[:9]
-    np.testing.assert_allclose(
-        found.score_mean_common, weights[:9] @ cells / weights[:9].sum(), rtol=1e-12
-    )
+    np.testing.assert_allclose(found.score_mean_common, weights[:9] @ cells / weights[:9].sum(), rtol=1e-12)
     own = [weights[:9] @ cells[:, 0] / weights[:9].sum()]
     own += [weights @ scores.mean("run").values[:, i] / weights.sum() for i in (1, 2)]
     np.testing.assert_allclose(found.score_mean, own, rtol=1e-12)
@@ -180,9 +176,9 @@ def test_a_pair_of_seven_common_tasks_has_its_128_flips(options):
     cells = scores.mean("run").values[:7]
     adjusted = []
     for rng in range(6):
-        found = xcurves.across_tasks(
-            scores, **{"n_resamples": None, "margin": 0.1, "rng": rng, **options}
-        ).sel(task_effect="random")
+        found = xcurves.across_tasks(scores, **{"n_resamples": None, "margin": 0.1, "rng": rng, **options}).sel(
+            task_effect="random"
+        )
         for pair, other in ((0, 1), (1, 2)):
             sign = 1 if "reference" in options else -1  # other - A
             d = sign * (cells[:, other] - cells[:, 0])
@@ -219,9 +215,7 @@ def test_a_profile_has_the_flips_of_a_pairs_own_tasks():
 def test_pairs_of_too_few_tasks_cost_the_others_of_a_profile_nothing():
     scores = uneven(12, 5).expand_dims(training=[1.0, 2.0], axis=3)
     found = xcurves.profile_across_tasks(scores, fractions=[0.5, 1.0], rng=0)
-    alone = xcurves.profile_across_tasks(
-        scores.isel(algorithm=[1, 2]), fractions=[0.5, 1.0], rng=0
-    )
+    alone = xcurves.profile_across_tasks(scores.isel(algorithm=[1, 2]), fractions=[0.5, 1.0], rng=0)
     for name in ("difference_ci_simultaneous", "pvalue_adjusted"):
         np.testing.assert_array_equal(found[name][2], alone[name][0])
         assert not np.isfinite(found[name][:2]).any()

@@ -1,4 +1,4 @@
-"""What is said where not all algorithms have all tasks: who has the best mean, who is left out, and circles of pairs."""
+"""What is said where not all algorithms have all tasks: who has the best mean, who is left out, circles of pairs."""
 
 import re
 from itertools import product
@@ -93,9 +93,7 @@ def test_the_best_mean_of_200_uneven_studies_is_that_of_plain_loops(seeds):
     for seed in seeds:
         lower = bool(seed % 3 == 0)
         curves, values, has = uneven_study(seed)
-        found = xcurves.across_tasks(
-            curves, higher_is_better=not lower, n_resamples=99, rng=seed
-        )
+        found = xcurves.across_tasks(curves, higher_is_better=not lower, n_resamples=99, rng=seed)
         every = list(xcurves.kinds.kind("across_tasks").every_statement(found))
         said = " ".join(each.text for each in every if each.role == "answer")
         assert len(said.split()) <= MOST_WORDS
@@ -106,9 +104,7 @@ def test_the_best_mean_of_200_uneven_studies_is_that_of_plain_loops(seeds):
             continue
         name, mean = best_by_loops(values, has, lower=lower)
         if name is None:
-            assert re.match(
-                r"(No|Only one) task has all \d algorithms: read pairs\.", said
-            )
+            assert re.match(r"(No|Only one) task has all \d algorithms: read pairs\.", said)
             seen["none"] += 1
             continue
         match = re.match(
@@ -117,9 +113,7 @@ def test_the_best_mean_of_200_uneven_studies_is_that_of_plain_loops(seeds):
             said,
         )
         assert match[3] == name
-        assert float(match[4].rstrip(".,").replace("−", "-")) == pytest.approx(
-            mean, rel=6e-3
-        )
+        assert float(match[4].rstrip(".,").replace("−", "-")) == pytest.approx(mean, rel=6e-3)
         is_beaten = name in beaten_by_loops(found, lower=lower)
         assert bool(match[1]) == is_beaten
         seen["not named" if is_beaten else "named"] += 1
@@ -143,9 +137,7 @@ def test_an_algorithm_of_seven_of_20_tasks_has_a_clause_and_not_the_best_mean():
     assert curves.mean(["run", "training"]).mean("task").argmax("algorithm") == 0
     found = xcurves.across_tasks(curves, rng=0)
     said = xcurves.kinds.kind("across_tasks").answer(found)
-    assert said.startswith(
-        "Of the 2 algorithms that have all 20 tasks, beta has the higher mean score, "
-    )
+    assert said.startswith("Of the 2 algorithms that have all 20 tasks, beta has the higher mean score, ")
     ahead = (values[:7, 1] - values[:7, 0]).mean()
     clause = re.search(
         r"alpha has 7 of the 20 tasks; on these beta is higher by ([\d.]+) \(([\d.]+) to",
@@ -200,10 +192,7 @@ def test_the_highest_mean_is_not_called_best_where_another_is_shown_to_be_higher
     assert pair.pvalue_adjusted.sel(task_effect="random") <= 0.05
     said = xcurves.kinds.kind("across_tasks").answer(found)
     assert said.startswith("No best can be named: gamma has the highest mean score, ")
-    assert (
-        "over the 4 of 20 tasks that all have, but beta is shown to be higher than gamma."
-        in said
-    )
+    assert "over the 4 of 20 tasks that all have, but beta is shown to be higher than gamma." in said
 
 
 def test_of_an_algorithm_with_few_tasks_the_reason_is_said():
@@ -224,9 +213,7 @@ def test_no_sentence_lacks_its_subject():
     curves = make_curves(rng.normal(size=(3, 5, 4)))
     found = xcurves.pairwise(curves.where(curves.algorithm != "a2"), rng=0)
     said = xcurves.kinds.kind("pairwise").answer(found)
-    assert re.search(
-        r"\. a[01] or a[01] may be the best: no difference is shown\.", said
-    )
+    assert re.search(r"\. a[01] or a[01] may be the best: no difference is shown\.", said)
     assert re.search(r"Untested beside a[01]: a2 \(no runs\)\.", said)
 
 
@@ -268,15 +255,11 @@ def test_a_margin_changes_not_who_is_best_of_three():
 
 @pytest.mark.parametrize("reference", [None, *NAMES[:3]])
 @pytest.mark.parametrize("higher_is_better", [True, False])
-def test_in_how_many_tasks_each_is_best_is_counted_from_means(
-    reference, higher_is_better
-):
+def test_in_how_many_tasks_each_is_best_is_counted_from_means(reference, higher_is_better):
     """Of several tasks of `pairwise`: the best by plain means, also of two that are compared with a third only."""
     rng = np.random.default_rng(5)
     values = rng.normal(0, 0.3, (7, 3, 6)) + rng.normal(0, 2, (7, 3, 1))
-    found = xcurves.pairwise(
-        study(values), reference=reference, higher_is_better=higher_is_better, rng=0
-    )
+    found = xcurves.pairwise(study(values), reference=reference, higher_is_better=higher_is_better, rng=0)
     means = values.mean(axis=2)
     place = np.argmax(means if higher_is_better else -means, axis=1)
     summary = found.curves.summary()

@@ -22,9 +22,7 @@ QUICK = {"n_replications": 100, "rng": 0}
 
 @pytest.fixture(scope="module")
 def pilots():
-    return studies.autoregressive(
-        1, n_runs=40, algorithm_effect=4.0, rng=np.random.default_rng(0)
-    )[0]
+    return studies.autoregressive(1, n_runs=40, algorithm_effect=4.0, rng=np.random.default_rng(0))[0]
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +48,15 @@ def test_power_is_that_of_a_study_of_the_same_draws(pilots, plan):
 def test_power_for_one_level_agrees_with_that_of_a_t_test():
     """One level, normal scores, d = 1: the noncentral t distribution says what the power is."""
     rng = np.random.default_rng(1)
-    curves = make_curves(
-        rng.normal(size=(2, 4000, 1)) + np.array([1.0, 0.0])[:, None, None]
-    )
+    curves = make_curves(rng.normal(size=(2, 4000, 1)) + np.array([1.0, 0.0])[:, None, None])
     test = partial(xcurves.randomized_anova, n_resamples=199)
-    plan = xcurves.runs_needed(
-        curves, test=test, n_runs=[8, 17, 24], n_replications=1000, rng=0
-    )
+    plan = xcurves.runs_needed(curves, test=test, n_runs=[8, 17, 24], n_replications=1000, rng=0)
     found = plan.rate.sel(effect="algorithm", error_term="split_plot")
-    d = float(
-        np.diff(curves.mean(["run", "training"]))[0] / curves.std("run", ddof=1).mean()
-    )
+    d = float(np.diff(curves.mean(["run", "training"]))[0] / curves.std("run", ddof=1).mean())
     for size, rate in zip(plan.n_runs.to_numpy(), found.to_numpy(), strict=True):
         df, shift = 2 * size - 2, d * np.sqrt(size / 2)
         critical = stats.t.ppf(0.975, df)
-        expected = stats.nct.sf(critical, df, shift) + stats.nct.cdf(
-            -critical, df, shift
-        )
+        expected = stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
         low, high = stats.binom.ppf([0.0005, 0.9995], 1000, expected) / 1000
         # a randomization test's power is that of t but for 199 shuffles
         assert low - 0.015 <= rate <= high + 0.015
@@ -81,11 +71,7 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
     for effect in ("algorithm", "interaction"):
         one = plan.sel(effect=effect, error_term="split_plot")
         sizes = one.n_runs.to_numpy()
-        reached = [
-            size
-            for size in sizes
-            if bool((one.rate.sel(n_runs=slice(size, None)) >= 0.8).all())
-        ]
+        reached = [size for size in sizes if bool((one.rate.sel(n_runs=slice(size, None)) >= 0.8).all())]
         assert one.runs_needed.item() == (reached[0] if reached else np.inf)
         low, high = one.runs_needed_ci.to_numpy()
         assert low <= one.runs_needed.item() <= high
@@ -96,10 +82,7 @@ def test_runs_needed_is_the_first_number_from_which_on_the_power_is_reached(pilo
 def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(plan):
     needed = plan.runs_needed.sel(effect="algorithm", error_term="split_plot").item()
     said = plan.drop_sel(n_runs=int(needed)).curves.summary()
-    assert (
-        f"{needed:g} runs per algorithm reach a power of 0.8; their rate is not in this selection"
-        in said
-    )
+    assert f"{needed:g} runs per algorithm reach a power of 0.8; their rate is not in this selection" in said
 
 
 def test_a_plan_says_its_caveats(pilots):
@@ -109,10 +92,7 @@ def test_a_plan_says_its_caveats(pilots):
     assert "pooled" not in said
     assert "drawn with replacement" in said
     assert "taken for the true one" in said
-    assert (
-        "Ten pilots of each algorithm leave the number open by a factor of four or more as a rule"
-        in said
-    )
+    assert "Ten pilots of each algorithm leave the number open by a factor of four or more as a rule" in said
     assert "other pilots would give 10 too)" in said
     assert plan.curves.table().index.names == ["effect", "error_term", "n_runs"]
     assert list(plan.curves.table().columns) == [
@@ -157,9 +137,7 @@ def test_a_difference_is_put_beside_the_pilots_of_one_and_tasks_broadcast(pilots
     changed = xr.concat([one, 1.1 * one], "algorithm")
     plan = xcurves.runs_needed(changed, n_runs=[5, 20], **QUICK)
     assert plan.rate.sel(effect="algorithm", error_term="split_plot", n_runs=20) > 0.5
-    both = xr.concat([pilots, pilots + 3 * pilots], "task").assign_coords(
-        task=["x", "y"]
-    )
+    both = xr.concat([pilots, pilots + 3 * pilots], "task").assign_coords(task=["x", "y"])
     tasks = xcurves.runs_needed(both, n_runs=[5, 15], **QUICK)
     assert tasks.runs_needed.dims == ("task", "effect", "error_term")
     assert "task 'x': algorithm, split_plot" in tasks.curves.summary()
@@ -219,15 +197,9 @@ def test_other_pilots_are_those_of_a_plain_bootstrap():
     a, b = curves.to_numpy()[:, :, 0]
     numbers = []
     for _ in range(2_000):
-        x, y = (
-            side.mean() + np.sqrt(12 / 11) * (rng.choice(side, 12) - side.mean())
-            for side in (a, b)
-        )
+        x, y = (side.mean() + np.sqrt(12 / 11) * (rng.choice(side, 12) - side.mean()) for side in (a, b))
         d = abs(x.mean() - y.mean()) / np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-        powers = [
-            stats.nct.sf(stats.t.ppf(0.975, 2 * n - 2), 2 * n - 2, d * np.sqrt(n / 2))
-            for n in sizes
-        ]
+        powers = [stats.nct.sf(stats.t.ppf(0.975, 2 * n - 2), 2 * n - 2, d * np.sqrt(n / 2)) for n in sizes]
         numbers.append(
             next(
                 (n for n, power in zip(sizes, powers, strict=True) if power >= 0.8),
@@ -237,10 +209,7 @@ def test_other_pilots_are_those_of_a_plain_bootstrap():
     places = [*sizes, np.inf]
     found = [*plan.runs_needed_ci.values, plan.runs_needed_assured.item()]
     for share, number in zip((0.025, 0.975, 0.8), found, strict=True):
-        low, high = (
-            np.quantile(numbers, p, method="inverted_cdf")
-            for p in (share - 0.02, min(share + 0.02, 1))
-        )
+        low, high = (np.quantile(numbers, p, method="inverted_cdf") for p in (share - 0.02, min(share + 0.02, 1)))
         assert places.index(low) - 1 <= places.index(number) <= places.index(high) + 1
 
 
@@ -249,9 +218,7 @@ def test_drawn_runs_vary_as_new_ones_do_on_average():
     curves = make_curves(np.random.default_rng(2).normal(size=(2, 5, 3)))
     drawn = given_pilots(curves)(4_000, n_runs=10, rng=np.random.default_rng(0))
     assert drawn.dims == ("replication", "algorithm", "run", "training")
-    np.testing.assert_allclose(
-        drawn.mean(["replication", "run"]), curves.mean("run"), atol=0.02
-    )
+    np.testing.assert_allclose(drawn.mean(["replication", "run"]), curves.mean("run"), atol=0.02)
     deviations = drawn - curves.mean("run")
     np.testing.assert_allclose(
         (deviations**2).mean(["replication", "run"]),
@@ -263,17 +230,13 @@ def test_drawn_runs_vary_as_new_ones_do_on_average():
     second = sets(10, n_runs=4_000, first=1, rng=np.random.default_rng(0))
     for place in range(2):
         pilots = curves.isel(algorithm=place).to_numpy()
-        own = pilots.mean(axis=0) + np.sqrt(5 / 4) * (
-            pilots[sets.chosen[place][1]] - pilots.mean(axis=0)
-        )
+        own = pilots.mean(axis=0) + np.sqrt(5 / 4) * (pilots[sets.chosen[place][1]] - pilots.mean(axis=0))
         known = own.mean(axis=0) + np.sqrt(5 / 4) * (own - own.mean(axis=0))
         values = second.isel(algorithm=place).to_numpy().reshape(-1, 1, 3)
         assert (abs(values - known).max(axis=-1).min(axis=-1) < 1e-12).all()
 
 
-@pytest.mark.parametrize(
-    "change", [lambda a: 1.1 * a, lambda a: a + 3, lambda a: -2 * a], ids="*+-"
-)
+@pytest.mark.parametrize("change", [lambda a: 1.1 * a, lambda a: a + 3, lambda a: -2 * a], ids="*+-")
 def test_pilots_beside_the_same_keep_their_difference_in_every_set(change):
     a = make_curves(np.random.default_rng(2).normal(size=(1, 6, 3)) + 20)[0]
     a = a.drop_vars("algorithm")
@@ -313,18 +276,14 @@ def test_runs_that_are_not_those_of_another_algorithm_are_drawn_apart(pilots):
         (1.1 * a).roll(run=1),
         1.1 * a + 1,
     ):
-        both = xr.concat(
-            [a.drop_vars("algorithm"), other.drop_vars("algorithm")], "algorithm"
-        )
+        both = xr.concat([a.drop_vars("algorithm"), other.drop_vars("algorithm")], "algorithm")
         assert not are_one(given_pilots(both))
     assert not are_one(given_pilots(absent(pilots, [10, 7])))
 
 
 def test_fewer_than_ten_pilots_are_warned_of():
     ten = one_level(10, 20.0, 0)
-    with pytest.warns(
-        UserWarning, match=r"an algorithm has 9 pilot runs; .*Run more pilots"
-    ):
+    with pytest.warns(UserWarning, match=r"an algorithm has 9 pilot runs; .*Run more pilots"):
         xcurves.runs_needed(ten.isel(run=slice(9)), test=t_test, n_runs=[5], **QUICK)
     plan = xcurves.runs_needed(ten, test=t_test, n_runs=[5], **QUICK)
     assert "skewed or where some runs fail" in plan.curves.summary()
@@ -342,21 +301,15 @@ def test_few_pilots_are_tried_with_what_can_be_tried():
         18,
         24,
     ]
-    assert (
-        xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK).runs_needed == 5
-    )
-    with pytest.raises(
-        ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"
-    ):
+    assert xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK).runs_needed == 5
+    with pytest.raises(ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"):
         xcurves.runs_needed(curves.isel(run=[0]))
 
 
 def test_incomplete_pilots_are_refused(pilots):
     lacking = pilots.copy()
     lacking[0, 3, 2] = np.nan
-    with pytest.raises(
-        ValueError, match="algorithm 'a1', run 3 lacks 1 of 8 training levels"
-    ):
+    with pytest.raises(ValueError, match="algorithm 'a1', run 3 lacks 1 of 8 training levels"):
         xcurves.runs_needed(lacking)
     with pytest.raises(ValueError, match="algorithm 'a1', run 3 has infinite values"):
         xcurves.runs_needed(lacking.fillna(np.inf))
@@ -373,23 +326,17 @@ def test_a_power_that_is_not_reached_is_warned_of(pilots):
     cure = r"none of \[160\] runs. Run more pilots, or plan for a larger difference"
     first = same.isel(training=[0])
     with pytest.warns(UserWarning, match=cure):
-        xcurves.runs_needed(
-            first - first.mean("run"), test=t_test, n_runs=[160], power=0.95, **QUICK
-        )
+        xcurves.runs_needed(first - first.mean("run"), test=t_test, n_runs=[160], power=0.95, **QUICK)
 
 
 def test_what_has_no_pvalue_is_never_reached(pilots):
     """At one level there is no interaction."""
-    plan = xcurves.runs_needed(pilots.isel(training=[0]), n_runs=[5, 10], **QUICK).sel(
-        effect=["interaction"]
-    )
+    plan = xcurves.runs_needed(pilots.isel(training=[0]), n_runs=[5, 10], **QUICK).sel(effect=["interaction"])
     assert bool(plan.rate.isnull().all())
     assert bool(plan.runs_needed.isnull().all())
     assert bool(plan.runs_needed_ci.isnull().all())
     assert bool(plan.runs_needed_assured.isnull().all())
-    assert (
-        "interaction, split_plot: the test gives no p-value." in plan.curves.summary()
-    )
+    assert "interaction, split_plot: the test gives no p-value." in plan.curves.summary()
 
 
 def test_some_missing_pvalues_are_warned_of(pilots):
@@ -399,17 +346,13 @@ def test_some_missing_pvalues_are_warned_of(pilots):
         )
         return p.where(np.arange(data.sizes["replication"]) % 2 == 0)
 
-    with pytest.warns(
-        UserWarning, match=r"p is NaN in 50 data sets, which are not counted"
-    ):
+    with pytest.warns(UserWarning, match=r"p is NaN in 50 data sets, which are not counted"):
         plan = xcurves.runs_needed(pilots, test=halved, n_runs=[20], **QUICK)
     assert plan.n_replications.values.tolist() == [50]
 
 
 def test_dask_gives_the_same_plan(pilots, plan):
-    xr.testing.assert_identical(
-        xcurves.runs_needed(pilots.chunk(run=5), n_runs=[5, 10], **QUICK), plan
-    )
+    xr.testing.assert_identical(xcurves.runs_needed(pilots.chunk(run=5), n_runs=[5, 10], **QUICK), plan)
     frame = plan.curves.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert len(frame) == 12  # 2 effects, 3 error terms, 2 numbers of runs
@@ -424,9 +367,7 @@ def test_plans_are_drawn(plan):
     first, said = axes.get_xlabel().split("\n")
     assert first.strip() == "runs per algorithm"
     assert said == f"{needed:g} runs reach power 0.8"
-    assert [
-        line.get_xdata()[0] for line in axes.lines if line.get_gid() == "needed"
-    ] == [needed]
+    assert [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "needed"] == [needed]
     assert f"{needed:g} runs per algorithm" in plan.curves.summary()
     assert axes.get_ylabel() == "power"
 
@@ -435,9 +376,7 @@ def test_plans_are_drawn(plan):
 def test_many_levels_give_the_same_as_all_of_them(monkeypatch):
     """Data sets are drawn from pilots of no more levels than runs, which have the same moments."""
     noise = np.random.default_rng(2).normal(size=(2, 2, 5, 40)).cumsum(axis=-1)
-    curves = make_curves(
-        noise + np.array([0, 4.0])[:, np.newaxis, np.newaxis], task=["x", "y"]
-    )
+    curves = make_curves(noise + np.array([0, 4.0])[:, np.newaxis, np.newaxis], task=["x", "y"])
     # draws do not depend on the number of levels
     monkeypatch.setattr(pilots_module, "_VALUES_AT_ONCE", 2**40)
     few = xcurves.runs_needed(curves, n_runs=[5], **QUICK)
@@ -452,12 +391,8 @@ def test_how_many_runs_a_benchmark_needs(monkeypatch):
     monkeypatch.setattr(pilots_module, "N_SETS", 3)
     monkeypatch.setattr(pilots_module, "N_DATASETS", 2)
     noise = np.random.default_rng(0).normal(size=(6, 2, 3, 4))
-    curves = make_curves(
-        noise + np.array([0, 9.0])[:, np.newaxis, np.newaxis], env=list("abcdef")
-    )
-    plan = xcurves.runs_needed(
-        curves, test="across_tasks", n_runs=[2, 3], n_replications=4, rng=0
-    )
+    curves = make_curves(noise + np.array([0, 9.0])[:, np.newaxis, np.newaxis], env=list("abcdef"))
+    plan = xcurves.runs_needed(curves, test="across_tasks", n_runs=[2, 3], n_replications=4, rng=0)
     assert plan.runs_needed.dims == ("pair", "task_effect")
     assert (plan.rate == 1).all()  # nine standard deviations in each of six tasks
     assert "a0 - a1, random" in plan.curves.summary()

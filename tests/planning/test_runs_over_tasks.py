@@ -10,9 +10,7 @@ import xcurves
 from strategies import make_curves
 from xcurves.planning import pilots
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:an algorithm has", "ignore:power 0.8 is reached"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:an algorithm has", "ignore:power 0.8 is reached")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -76,69 +74,41 @@ def test_so_many_tasks_limit_the_power_for_tasks_like_these(plan, eight):
 def test_where_tasks_are_what_lacks_the_first_sentence_says_tasks(plan):
     said = plan.curves.summary().split("\n")[0]
     ceiling = plan["power_at_many_runs"].sel(task_effect="random").item()
-    assert said.startswith(
-        "No number of runs reaches a power of 0.8 on envs like these: with so few envs"
-    )
+    assert said.startswith("No number of runs reaches a power of 0.8 on envs like these: with so few envs")
     assert f"{ceiling:.3g} of cases" in said
     assert said.endswith("Add envs, not runs.")
 
 
 def test_differences_that_are_noise_of_the_pilots_are_not_taken_for_tasks_that_differ():
     rng = np.random.default_rng(2)
-    noisy = make_curves(
-        rng.normal(size=(200, 2, 3, 1)), env=[f"t{i}" for i in range(200)]
-    )
+    noisy = make_curves(rng.normal(size=(200, 2, 3, 1)), env=[f"t{i}" for i in range(200)])
     drawn = pilots.of_tasks_like_these(pilots.pilots(noisy))
     apart = (drawn.means[0] - drawn.means[1])[:, 0]
-    seen = (
-        (noisy.isel(algorithm=0) - noisy.isel(algorithm=1)).mean("run").to_numpy()[:, 0]
-    )
+    seen = (noisy.isel(algorithm=0) - noisy.isel(algorithm=1)).mean("run").to_numpy()[:, 0]
     assert apart.std() < 0.5 * seen.std()
     assert apart.mean() == pytest.approx(seen.mean())
     clear = pilots.of_tasks_like_these(pilots.pilots(benchmark(np.arange(10.0))))
-    np.testing.assert_allclose(
-        (clear.means[0] - clear.means[1])[:, 0], np.arange(10.0), atol=1e-5
-    )
+    np.testing.assert_allclose((clear.means[0] - clear.means[1])[:, 0], np.arange(10.0), atol=1e-5)
 
 
 def test_drawn_benchmarks_vary_as_new_ones_do(eight):
-    given = pilots.of_tasks_like_these(
-        pilots.pilots(benchmark(eight, sd=0.5, n_runs=6))
-    )
+    given = pilots.of_tasks_like_these(pilots.pilots(benchmark(eight, sd=0.5, n_runs=6)))
     drawn = given(4000, n_runs=3, rng=np.random.default_rng(3))
-    apart = (
-        (drawn.isel(algorithm=0) - drawn.isel(algorithm=1))
-        .mean("run")
-        .squeeze("training")
-    )
+    apart = (drawn.isel(algorithm=0) - drawn.isel(algorithm=1)).mean("run").squeeze("training")
     of_means = (given.means[0] - given.means[1])[:, 0].var(ddof=1)
-    of_runs = (
-        sum(each[..., 0].var(axis=1, ddof=1).mean() for each in given.residuals) / 3
-    )
+    of_runs = sum(each[..., 0].var(axis=1, ddof=1).mean() for each in given.residuals) / 3
     assert float(apart.var()) == pytest.approx(of_means + of_runs, rel=0.05)
     assert float(apart.mean()) == pytest.approx(1.0, abs=0.03)
 
 
 def test_the_first_sentence_has_one_number():
     rng = np.random.default_rng(4)
-    values = (
-        rng.normal(size=(2, 10, 3)) + np.array([0.0, 1.0])[:, np.newaxis, np.newaxis]
-    )
-    plan = make_curves(values).curves.runs_needed(
-        n_runs=[8, 12, 16], n_replications=200, rng=0
-    )
+    values = rng.normal(size=(2, 10, 3)) + np.array([0.0, 1.0])[:, np.newaxis, np.newaxis]
+    plan = make_curves(values).curves.runs_needed(n_runs=[8, 12, 16], n_replications=200, rng=0)
     needed = plan["runs_needed"].sel(effect="algorithm", error_term="split_plot").item()
-    assert (
-        plan.curves.summary()
-        .split("\n")[0]
-        .startswith(f"{needed:g} runs per algorithm detect the difference in")
-    )
-    three = make_curves(
-        rng.normal(size=(3, 10, 1)) + np.array([0, 2.0, 2.1])[:, np.newaxis, np.newaxis]
-    )
-    plan = three.curves.runs_needed(
-        test=xcurves.pairwise, n_runs=[5, 9], n_replications=60, rng=0
-    )
+    assert plan.curves.summary().split("\n")[0].startswith(f"{needed:g} runs per algorithm detect the difference in")
+    three = make_curves(rng.normal(size=(3, 10, 1)) + np.array([0, 2.0, 2.1])[:, np.newaxis, np.newaxis])
+    plan = three.curves.runs_needed(test=xcurves.pairwise, n_runs=[5, 9], n_replications=60, rng=0)
     said = plan.curves.summary().split("\n")[0]
     assert said.startswith("The one of 3 that takes most, ")
 
@@ -147,18 +117,12 @@ def test_the_first_sentence_has_one_number():
 def test_sequential_and_runs_needed_do_not_advise_opposite_things(difference):
     rng = np.random.default_rng(5)
     values = rng.normal(size=(2, 12, 1))
-    values = (values - values.mean(axis=1, keepdims=True)) / values.std(
-        axis=1, ddof=1, keepdims=True
-    )
+    values = (values - values.mean(axis=1, keepdims=True)) / values.std(axis=1, ddof=1, keepdims=True)
     values[0] += difference
     curves = make_curves(values)
-    looked = xcurves.sequential(curves.curves.assign_looks(6), n_looks=4).isel(
-        pair=0, look=1
-    )
+    looked = xcurves.sequential(curves.curves.assign_looks(6), n_looks=4).isel(pair=0, look=1)
     plan = curves.curves.runs_needed(n_runs=[12, 24], n_replications=200, rng=0)
-    power = (
-        plan["rate"].sel(effect="algorithm", error_term="split_plot", n_runs=24).item()
-    )
+    power = plan["rate"].sel(effect="algorithm", error_term="split_plot", n_runs=24).item()
     if looked["rejected"] == 1 or looked["chance"] > 0.9:
         assert power > 0.6
     elif looked["futile"] == 1:

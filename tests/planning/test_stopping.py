@@ -22,9 +22,7 @@ def drawn(n_datasets, *, n_runs, gap=1.5, n_algorithms=3, rng):
 def looked(curves, rng=None):
     n_looks = curves.sizes["run"] // 4
     batches = xcurves.assign_looks(curves, 4)
-    return xcurves.sequential(
-        batches, n_looks=n_looks, n_resamples=199, repeated_intervals=False, rng=rng
-    )
+    return xcurves.sequential(batches, n_looks=n_looks, n_resamples=199, repeated_intervals=False, rng=rng)
 
 
 def by_hand(result, name):
@@ -34,11 +32,7 @@ def by_hand(result, name):
         shown = one[name].transpose("pair", "look").to_numpy() <= ALPHA + 1e-12
         rejected.append(shown[:, -1])
         for algorithm in one.algorithm.to_numpy():
-            mine = [
-                p
-                for p, pair in enumerate(one.pair.to_numpy())
-                if str(algorithm) in pair.split(" - ")
-            ]
+            mine = [p for p, pair in enumerate(one.pair.to_numpy()) if str(algorithm) in pair.split(" - ")]
             taken = 0
             for k in range(shown.shape[1]):
                 taken += 4
@@ -57,41 +51,26 @@ def test_power_and_expected_runs_are_those_of_a_loop_over_looks(pvalue):
         return seen[-1]
 
     draw = partial(drawn, n_runs=12)
-    found = studies.rejection_rates(
-        draw, test, n_replications=30, alpha=ALPHA, pvalue=pvalue, rng=0
-    )
+    found = studies.rejection_rates(draw, test, n_replications=30, alpha=ALPHA, pvalue=pvalue, rng=0)
     rate, runs = by_hand(xr.concat(seen, "replication", data_vars="minimal"), pvalue)
     assert found.rate.dims == ("pair",)
     np.testing.assert_allclose(found.rate, rate)
     assert found.expected_runs.item() == pytest.approx(runs)
     assert 4 < runs < 12
-    assert (
-        studies.rates_table(found)["expected runs"].tolist()
-        == [found.expected_runs.item()] * 3
-    )
+    assert studies.rates_table(found)["expected runs"].tolist() == [found.expected_runs.item()] * 3
 
 
 @pytest.mark.slow
 def test_a_plan_for_several_looks_names_the_most_and_the_expected_runs():
-    pilots = drawn(
-        1, n_runs=40, gap=2.0, n_algorithms=2, rng=np.random.default_rng(0)
-    ).isel(replication=0, drop=True)
-    plan = pilots.curves.runs_needed(
-        test=looked, n_runs=[8, 12, 16], n_replications=40, power=0.7, rng=0
-    )
+    pilots = drawn(1, n_runs=40, gap=2.0, n_algorithms=2, rng=np.random.default_rng(0)).isel(replication=0, drop=True)
+    plan = pilots.curves.runs_needed(test=looked, n_runs=[8, 12, 16], n_replications=40, power=0.7, rng=0)
     assert plan.expected_runs.dims == ("n_runs",)
     assert (plan.expected_runs <= plan.n_runs).all()
     assert (plan.expected_runs > 4).all()
     needed = plan.runs_needed.item()
     taken = plan.expected_runs.sel(n_runs=needed).item()
-    assert (
-        f"{needed:g} runs per algorithm at most, {taken:.3g} on average, detect"
-        in plan.curves.summary()
-    )
-    assert (
-        plan.curves.to_frame()["expected_runs"].tolist()
-        == plan.expected_runs.to_numpy().tolist()
-    )
+    assert f"{needed:g} runs per algorithm at most, {taken:.3g} on average, detect" in plan.curves.summary()
+    assert plan.curves.to_frame()["expected_runs"].tolist() == plan.expected_runs.to_numpy().tolist()
 
 
 def test_a_test_of_one_look_has_no_expected_runs():

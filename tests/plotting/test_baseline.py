@@ -33,9 +33,7 @@ LARGEST = 60_000  # bytes of an image
 
 
 def calls():
-    spec = importlib.util.spec_from_file_location(
-        "gallery_calls", FOLDER / "gallery_calls.py"
-    )
+    spec = importlib.util.spec_from_file_location("gallery_calls", FOLDER / "gallery_calls.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -44,9 +42,7 @@ def calls():
 CALLS = calls()
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else slow(name) for name in CALLS.QUESTIONS]
-)
+@pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in CALLS.QUESTIONS])
 @pytest.mark.mpl_image_compare(
     baseline_dir="baseline",
     tolerance=TOLERANCE,
@@ -60,9 +56,7 @@ def test_a_picture_looks_as_it_did(name):
         made = CALLS.run(f"import xcurves\n{CALLS.DATA['scores']}")
         axes = made["scores"].curves.plot(rng=0)
     else:
-        axes = CALLS.run("\n".join(CALLS.lines_of(kind, view)))["result"].curves.plot(
-            view
-        )
+        axes = CALLS.run("\n".join(CALLS.lines_of(kind, view)))["result"].curves.plot(view)
     return np.ravel([axes])[0].figure
 
 

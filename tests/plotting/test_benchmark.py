@@ -21,9 +21,7 @@ def test_a_benchmark_in_one_figure():
     gap = (1000 - last).clip(min=0).mean(["task", "run"])
     np.testing.assert_allclose([line.get_xdata()[0] for line in axes[3].lines], gap)
     across = curves.curves.across_tasks(n_resamples=99, rng=0)
-    assert f"{across.prob_greater.item():.2f}".replace("0.", ".") in [
-        text.get_text() for text in axes[5].texts
-    ]
+    assert f"{across.prob_greater.item():.2f}".replace("0.", ".") in [text.get_text() for text in axes[5].texts]
     profile = curves.curves.profile_across_tasks(n_resamples=99, rng=0)
     np.testing.assert_allclose(axes[6].lines[0].get_ydata(), profile.mean_curve[0])
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["SAC", "TD3"]

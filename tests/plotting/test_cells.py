@@ -12,10 +12,7 @@ def drawn(result, view):
     """Return the cells of a picture, and the labels of its rows and columns."""
     ax = result.curves.plot(view)
     (image,) = ax.images
-    rows, columns = (
-        [tick.get_text() for tick in axis.get_ticklabels()]
-        for axis in (ax.yaxis, ax.xaxis)
-    )
+    rows, columns = ([tick.get_text() for tick in axis.get_ticklabels()] for axis in (ax.yaxis, ax.xaxis))
     return np.ma.filled(image.get_array().astype(float), np.nan), rows, columns, ax
 
 
@@ -37,9 +34,7 @@ MATRICES = {
 
 
 @pytest.mark.parametrize(("name", "view"), MATRICES)
-def test_of_many_algorithms_each_two_have_a_cell_on_both_sides_of_the_diagonal(
-    name, view
-):
+def test_of_many_algorithms_each_two_have_a_cell_on_both_sides_of_the_diagonal(name, view):
     result = synthetic_result(name, 1, 11)
     cells, rows, columns, _ = drawn(result, view)
     assert rows == columns
@@ -59,9 +54,7 @@ def pairwise_cell(one):
 
 def prob_greater_cell(one):
     low, high = sorted(one["prob_greater_ci_simultaneous"].values)
-    return np.sign(one["prob_greater"].item() - 0.5) * (
-        2 if low > 0.5 or high < 0.5 else 1
-    )
+    return np.sign(one["prob_greater"].item() - 0.5) * (2 if low > 0.5 or high < 0.5 else 1)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +74,7 @@ def test_of_many_tasks_each_task_and_pair_have_a_cell(name, view, cell):
     )
     for row, task in enumerate(rows):
         for column, pair in enumerate(columns):
-            np.testing.assert_array_equal(
-                cells[row, column], cell(result.sel(task=task, pair=pair))
-            )
+            np.testing.assert_array_equal(cells[row, column], cell(result.sel(task=task, pair=pair)))
 
 
 @pytest.mark.parametrize(
@@ -94,35 +85,22 @@ def test_of_many_tasks_each_task_and_level_of_a_profile_have_a_cell(view, variab
     result = synthetic_result("ss_profile", 20, 3)
     cells, rows, _, ax = drawn(result, view)
     assert rows == result["task"].values.tolist()
-    np.testing.assert_array_equal(
-        cells, result[variable].sel(effect="simple").transpose("task", "training")
-    )
+    np.testing.assert_array_equal(cells, result[variable].sel(effect="simple").transpose("task", "training"))
     dots = {(int(y), int(x)) for line in ax.lines for x, y in line.get_xydata()}
     p = result["pvalue_adjusted"].transpose("task", "training").values
-    assert dots == (
-        {tuple(place) for place in np.argwhere(p <= ALPHA).tolist()}
-        if view == "fraction"
-        else set()
-    )
+    assert dots == ({tuple(place) for place in np.argwhere(p <= ALPHA).tolist()} if view == "fraction" else set())
 
 
 def test_of_many_tasks_each_task_has_the_f_ratios_of_both_effects():
     result = synthetic_result("randomized_anova", 20, 3).sel(error_term="split_plot")
     ax = synthetic_result("randomized_anova", 20, 3).curves.plot("f")
     points = {
-        line.get_label(): line.get_xydata()
-        for line in ax.lines
-        if line.get_label() in ("algorithm", "interaction")
+        line.get_label(): line.get_xydata() for line in ax.lines if line.get_label() in ("algorithm", "interaction")
     }
     for effect, found in points.items():
         one = result.sel(effect=effect)
         np.testing.assert_allclose(
             found[:, 0],
-            [
-                f / c
-                for f, c in zip(
-                    one["f"].values, one["critical_value"].values, strict=True
-                )
-            ],
+            [f / c for f, c in zip(one["f"].values, one["critical_value"].values, strict=True)],
         )
         assert found[:, 1].tolist() == list(range(20))

@@ -31,9 +31,7 @@ def test_means_and_intervals_are_those_of_t_at_each_level(curves):
         np.testing.assert_array_equal(line.levels, curves.training)
         for level in range(curves.sizes["training"]):
             scores = own[:, level].values
-            expected = stats.t.interval(
-                0.9, len(scores) - 1, scores.mean(), stats.sem(scores)
-            )
+            expected = stats.t.interval(0.9, len(scores) - 1, scores.mean(), stats.sem(scores))
             np.testing.assert_allclose((line.low[level], line.high[level]), expected)
 
 
@@ -67,18 +65,13 @@ def test_the_mean_over_tasks_is_at_shares_of_each_budget():
     grids = [np.arange(0, 11.0), np.arange(0, 101.0, 10)]
     curves = [
         make_curves(
-            (at / at[-1])[None, None] * np.array([[[1.0]], [[3.0]]])
-            + np.zeros((2, 2, 1)),
+            (at / at[-1])[None, None] * np.array([[[1.0]], [[3.0]]]) + np.zeros((2, 2, 1)),
             training=at,
         )
         for at in grids
     ]
-    joined = xr.concat(curves, "task", join="outer").assign_coords(
-        task=["short", "long"]
-    )
-    for line, factor in zip(
-        over_tasks(panels_of(joined)).lines, (1.0, 3.0), strict=True
-    ):
+    joined = xr.concat(curves, "task", join="outer").assign_coords(task=["short", "long"])
+    for line, factor in zip(over_tasks(panels_of(joined)).lines, (1.0, 3.0), strict=True):
         np.testing.assert_allclose(line.mean, factor * line.levels / 100)
         assert (line.levels[0], line.levels[-1]) == (0, 100)
         assert line.n_runs == 4
@@ -91,8 +84,7 @@ def test_intervals_over_tasks_hold_the_mean_as_often_as_they_say():
     n = 600
     for _ in range(n):
         curves = make_curves(
-            rng.normal(size=(4, 1, 3, 2))
-            * [[[[1.0]]], [[[2.0]]], [[[1.0]]], [[[3.0]]]],
+            rng.normal(size=(4, 1, 3, 2)) * [[[[1.0]]], [[[2.0]]], [[[1.0]]], [[[3.0]]]],
             task=range(4),
         )
         line = over_tasks(panels_of(curves)).lines[0]
@@ -119,9 +111,7 @@ def test_reduced_lines_keep_the_extremes_of_every_column_against_a_loop(n, scale
     width = (at[-1] - at[0]) / 50
     wanted = {0, n - 1}
     for column in range(50):
-        inside = [
-            i for i in range(n) if min(int((at[i] - at[0]) / width), 49) == column
-        ]
+        inside = [i for i in range(n) if min(int((at[i] - at[0]) / width), 49) == column]
         if inside:
             wanted |= {
                 min(inside, key=values.__getitem__),
@@ -140,16 +130,11 @@ def test_reduced_lines_keep_the_extremes_of_every_column_against_a_loop(n, scale
     ],
 )
 def test_flags_say_what_is_seen(curves, options, flags):
-    assert {
-        picture.flags for picture in pictures_of(curves, CurveOptions(**options))
-    } == {frozenset(flags)}
+    assert {picture.flags for picture in pictures_of(curves, CurveOptions(**options))} == {frozenset(flags)}
 
 
 def test_captions_are_of_flags(curves):
-    assert curves_caption(curves).startswith(
-        "Thick lines: the mean of an algorithm's runs. Bands: t intervals"
-    )
+    assert curves_caption(curves).startswith("Thick lines: the mean of an algorithm's runs. Bands: t intervals")
     assert (
-        curves_caption(curves.isel(run=[0]))
-        == "Each run is a thin line. Thick lines: the mean of an algorithm's runs."
+        curves_caption(curves.isel(run=[0])) == "Each run is a thin line. Thick lines: the mean of an algorithm's runs."
     )

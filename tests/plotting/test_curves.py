@@ -25,10 +25,7 @@ from xcurves.plotting.look import (
 
 @pytest.fixture
 def curves():
-    values = (
-        np.random.default_rng(0).normal(size=(2, 3, 5, 6))
-        + 10 * np.arange(3)[:, np.newaxis, np.newaxis]
-    )
+    values = np.random.default_rng(0).normal(size=(2, 3, 5, 6)) + 10 * np.arange(3)[:, np.newaxis, np.newaxis]
     curves = make_curves(values, task=["x", "y"])
     curves.attrs = {"long_name": "episode return", "units": "points"}
     curves.training.attrs["units"] = "steps"
@@ -36,11 +33,7 @@ def curves():
 
 
 def means(ax):
-    return {
-        line.get_label(): line
-        for line in ax.lines
-        if not line.get_label().startswith("_")
-    }
+    return {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
 
 
 def thin(ax):
@@ -48,10 +41,7 @@ def thin(ax):
 
 
 def bands(ax):
-    return {
-        to_hex(band.get_facecolor()[0][:3]): band.get_paths()[0].vertices
-        for band in ax.collections
-    }
+    return {to_hex(band.get_facecolor()[0][:3]): band.get_paths()[0].vertices for band in ax.collections}
 
 
 def test_runs_and_means_are_those_of_the_array(curves):
@@ -62,9 +52,7 @@ def test_runs_and_means_are_those_of_the_array(curves):
     assert drawn == {tuple(run) for run in here.to_numpy().reshape(15, 6)}
     assert list(means(ax)) == ["a0", "a1", "a2"]
     for name, line in means(ax).items():
-        np.testing.assert_allclose(
-            line.get_ydata(), here.sel(algorithm=name).mean("run")
-        )
+        np.testing.assert_allclose(line.get_ydata(), here.sel(algorithm=name).mean("run"))
         np.testing.assert_array_equal(line.get_xdata(), here.training)
     assert (ax.get_xlabel(), ax.get_ylabel()) == (
         "training (steps)",
@@ -82,9 +70,7 @@ def test_the_band_of_each_level_is_that_of_scipy(curves, band):
         for level, x in enumerate(here.training.to_numpy()):
             scores = here[place, :, level].to_numpy()
             expected = {
-                "pointwise": tuple(
-                    scipy.stats.ttest_1samp(scores, 0).confidence_interval(0.9)
-                ),
+                "pointwise": tuple(scipy.stats.ttest_1samp(scores, 0).confidence_interval(0.9)),
                 "sd": scores.mean() + np.array([-1, 1]) * scipy.stats.tstd(scores),
                 "se": scores.mean() + np.array([-1, 1]) * scipy.stats.sem(scores),
             }[band]
@@ -94,10 +80,7 @@ def test_the_band_of_each_level_is_that_of_scipy(curves, band):
 
 def test_a_simultaneous_band_is_wider_and_needs_four_runs(curves):
     here = curves.sel(task="x")
-    one, other = (
-        bands(here.curves.plot(band=band, rng=0))
-        for band in ("pointwise", "simultaneous")
-    )
+    one, other = (bands(here.curves.plot(band=band, rng=0)) for band in ("pointwise", "simultaneous"))
     assert one.keys() == other.keys()
     assert all(np.ptp(other[name][:, 1]) > np.ptp(one[name][:, 1]) for name in one)
     assert bands(here.isel(run=slice(3)).curves.plot(band="simultaneous", rng=0)) == {}
@@ -123,28 +106,19 @@ def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
     ax = here.curves.plot(smooth=0.6)
     for name, line in means(ax).items():
         frame = here.sel(algorithm=name).dropna("training").to_pandas()
-        np.testing.assert_allclose(
-            line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1)
-        )
-    assert (
-        ax.get_ylabel().replace("\n", " ")
-        == "mean episode return (points), smoothed by 0.6"
-    )
+        np.testing.assert_allclose(line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1))
+    assert ax.get_ylabel().replace("\n", " ") == "mean episode return (points), smoothed by 0.6"
     with pytest.raises(ValueError, match="smooth must be from 0 to below 1; got 1"):
         here.curves.plot(smooth=1)
 
 
 def long_curves(n_levels=2000):
     rng = np.random.default_rng(0)
-    values = rng.normal(size=(5, 5, n_levels)).cumsum(axis=-1) / 10 + rng.normal(
-        size=(5, 5, n_levels)
-    )
+    values = rng.normal(size=(5, 5, n_levels)).cumsum(axis=-1) / 10 + rng.normal(size=(5, 5, n_levels))
     return make_curves(values, training=np.arange(1.0, n_levels + 1))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"band": "sd"}, {"xscale": "log"}, {"figsize": (14, 4)}]
-)
+@pytest.mark.parametrize("options", [{}, {"band": "sd"}, {"xscale": "log"}, {"figsize": (14, 4)}])
 def test_vector_files_of_long_curves_are_small(tmp_path, options):
     figure = long_curves().curves.plot(**options).figure
     for kind in ("svg", "pdf"):
@@ -174,9 +148,7 @@ def test_long_curves_keep_the_lowest_and_highest_of_each_column_of_pixels_and_th
 
 
 def test_scales_and_a_title_are_as_asked(curves):
-    ax = (curves.sel(task="x") + 10).curves.plot(
-        xscale="linear", yscale="log", title="Hopper"
-    )
+    ax = (curves.sel(task="x") + 10).curves.plot(xscale="linear", yscale="log", title="Hopper")
     assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == (
         "linear",
         "log",
@@ -191,9 +163,7 @@ def test_single_runs_stand_where_asked_or_where_there_is_no_band(curves):
 
 
 def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 3, 12, 6)), task=["x", "y"]
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 12, 6)), task=["x", "y"])
     made = {"band": "simultaneous", "n_resamples": 99, "rng": 3}
     both, again = curves.curves.plot(**made), curves.curves.plot(**made)
     alone = curves.sel(task="y").curves.plot(**made)
@@ -201,10 +171,7 @@ def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other():
         np.testing.assert_array_equal(vertices, bands(again[1])[name])
         np.testing.assert_array_equal(vertices, bands(alone)[name])
     other = curves.sel(task="y").curves.plot(**(made | {"rng": 4}))
-    assert any(
-        (bands(other)[name] != vertices).any()
-        for name, vertices in bands(alone).items()
-    )
+    assert any((bands(other)[name] != vertices).any() for name, vertices in bands(alone).items())
 
 
 def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves):
@@ -215,9 +182,7 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     ended, whole = means(ax)["a0"], means(ax)["a2"]
     np.testing.assert_array_equal(ended.get_xdata(), here.training[:4])
     np.testing.assert_allclose(ended.get_ydata(), here[0, :, :4].mean("run"))
-    np.testing.assert_array_equal(
-        means(ax)["a1"].get_xdata(), here.training[[0, 1, 3, 4, 5]]
-    )
+    np.testing.assert_array_equal(means(ax)["a1"].get_xdata(), here.training[[0, 1, 3, 4, 5]])
     assert len(whole.get_xdata()) == 6
     lengths = sorted(len(line.get_xdata()) for line in thin(ax))
     assert lengths == [4, 5] + [6] * 13
@@ -228,9 +193,7 @@ def test_a_legend_stands_above_the_panels(curves):
     figure = curves.curves.plot(rng=0)[0].figure
     figure.draw_without_rendering()
     (legend,) = figure.findobj(Legend)
-    assert all(
-        legend.get_window_extent().y0 > ax.get_window_extent().y1 for ax in figure.axes
-    )
+    assert all(legend.get_window_extent().y0 > ax.get_window_extent().y1 for ax in figure.axes)
     assert faults(figure) == []
 
 
@@ -268,9 +231,7 @@ def test_panels_share_a_kind_of_axis():
 
 def test_large_levels_are_written_short(curves):
     here = curves.sel(task="x")
-    ax = here.assign_coords(
-        training=np.arange(here.sizes["training"]) * 250_000
-    ).curves.plot(rng=0)
+    ax = here.assign_coords(training=np.arange(here.sizes["training"]) * 250_000).curves.plot(rng=0)
     ax.figure.draw_without_rendering()
     said = {text.get_text() for text in ax.get_xticklabels()}
     assert {"0", "1M"} <= said
@@ -279,9 +240,7 @@ def test_large_levels_are_written_short(curves):
 
 def test_labels_of_uneven_levels_do_not_cover_each_other(curves):
     here = curves.sel(task="x")
-    ax = here.assign_coords(
-        training=np.array([9, 32, 37, 41, 52, 138]) * 1e5
-    ).curves.plot(rng=0)
+    ax = here.assign_coords(training=np.array([9, 32, 37, 41, 52, 138]) * 1e5).curves.plot(rng=0)
     said = [text.get_text() for text in ax.get_xticklabels()]
     assert (said[0], said[-1]) == ("900k", "13.8M")
     assert 3 <= len(set(said) - {""}) < 6
@@ -321,42 +280,25 @@ def test_runs_without_a_common_level_have_no_mean_and_it_is_said():
 
 @pytest.mark.slow
 def test_an_algorithm_looks_the_same_in_every_picture_and_every_selection(curves):
-    looks = {
-        name: (line.get_color(), line.get_linestyle())
-        for name, line in means(curves[0].curves.plot()).items()
-    }
+    looks = {name: (line.get_color(), line.get_linestyle()) for name, line in means(curves[0].curves.plot()).items()}
     assert len(set(looks.values())) == 3
     assert {line for _, line in looks.values()} == {"-"}
     some = curves.sel(task="y", algorithm=["a2"]).reindex(algorithm=curves.algorithm)
-    assert {
-        name: (line.get_color(), line.get_linestyle())
-        for name, line in means(some.curves.plot()).items()
-    } == {"a2": looks["a2"]}
+    assert {name: (line.get_color(), line.get_linestyle()) for name, line in means(some.curves.plot()).items()} == {
+        "a2": looks["a2"]
+    }
     cdf = curves.isel(task=0, training=-1).curves.performance_cdf(scores_at=[0, 10, 20])
     for view in ("inverse_cdf", "cdf", "profile"):
         drawn = means(cdf.curves.plot(view))
-        assert {
-            name: (line.get_color(), line.get_linestyle())
-            for name, line in drawn.items()
-        } == looks
-    errors = (
-        simulate_errors(3, seed=0)[0]
-        .rename(task="algorithm")
-        .assign_coords(algorithm=["a0", "a1", "a2"])
-    )
+        assert {name: (line.get_color(), line.get_linestyle()) for name, line in drawn.items()} == looks
+    errors = simulate_errors(3, seed=0)[0].rename(task="algorithm").assign_coords(algorithm=["a0", "a1", "a2"])
     fit = errors.curves.fit_power_law()
-    drawn = {
-        name[:2]: (line.get_color(), line.get_linestyle())
-        for name, line in means(fit.curves.plot()).items()
-    }
+    drawn = {name[:2]: (line.get_color(), line.get_linestyle()) for name, line in means(fit.curves.plot()).items()}
     assert drawn == looks
     with pytest.warns(UserWarning, match=r"no errors \(algorithm 'a1'\)"):
         with_gap = errors.where(errors.algorithm != "a1").curves.fit_power_law()
     assert {name[:2] for name in means(with_gap.curves.plot())} == {"a0", "a2"}
-    drawn = {
-        name[:2]: line.get_color()
-        for name, line in means(with_gap.curves.plot()).items()
-    }
+    drawn = {name[:2]: line.get_color() for name, line in means(with_gap.curves.plot()).items()}
     assert drawn["a2"] == looks["a2"][0]
 
 
@@ -389,17 +331,9 @@ def seen_by(colour, blind):
 def test_colours_can_be_told_apart_and_read_on_white(blind):
     for colours in (ALGORITHM_COLOURS, OTHER_COLOURS):
         for one, other in itertools.combinations(colours, 2):
-            assert (
-                np.linalg.norm(
-                    seen_by(one, blind) ** (1 / 2.2)
-                    - seen_by(other, blind) ** (1 / 2.2)
-                )
-                > 0.12
-            )
+            assert np.linalg.norm(seen_by(one, blind) ** (1 / 2.2) - seen_by(other, blind) ** (1 / 2.2)) > 0.12
     for colour in (*ALGORITHM_COLOURS, *OTHER_COLOURS):
-        luminance = np.array([0.2126, 0.7152, 0.0722]) @ [
-            linear(channel) for channel in to_rgb(colour)
-        ]
+        luminance = np.array([0.2126, 0.7152, 0.0722]) @ [linear(channel) for channel in to_rgb(colour)]
         assert 1.05 / (luminance + 0.05) > 1.9
 
 
@@ -416,9 +350,7 @@ def test_lines_differ_without_colour_where_asked(curves):
 
 
 def test_each_task_is_a_panel_in_rows():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef")
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef"))
     axes = curves.curves.plot()
     assert axes.shape == (6,)
     assert [ax.get_title() for ax in axes] == [f"task = {name}" for name in "abcdef"]
@@ -492,11 +424,7 @@ def test_what_cannot_be_drawn_is_told_why(curves):
 
 
 def names_of(figure):
-    return [
-        text.get_text()
-        for legend in figure.findobj(Legend)
-        for text in legend.get_texts()
-    ]
+    return [text.get_text() for legend in figure.findobj(Legend) for text in legend.get_texts()]
 
 
 def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
@@ -516,10 +444,7 @@ def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
 
 def test_names_stand_where_asked(curves):
     here = curves.sel(task="x")
-    drawn = {
-        legend: here.curves.plot(legend=legend)
-        for legend in ("direct", "above", "outside", None)
-    }
+    drawn = {legend: here.curves.plot(legend=legend) for legend in ("direct", "above", "outside", None)}
     for ax in drawn.values():
         ax.figure.draw_without_rendering()
         assert faults(ax.figure) == []
@@ -528,14 +453,10 @@ def test_names_stand_where_asked(curves):
     assert len(drawn[None].texts) == 0
     for legend in ("above", "outside"):
         assert names_of(drawn[legend].figure) == ["a0", "a1", "a2"]
-    (above,), (outside,) = (
-        drawn[legend].figure.legends for legend in ("above", "outside")
-    )
+    (above,), (outside,) = (drawn[legend].figure.legends for legend in ("above", "outside"))
     assert above.get_window_extent().y0 > drawn["above"].get_window_extent().y1
     assert outside.get_window_extent().x0 > drawn["outside"].get_window_extent().x1
-    with pytest.raises(
-        ValueError, match="legend must be 'direct', 'above' or 'outside'; got 'inside'"
-    ):
+    with pytest.raises(ValueError, match="legend must be 'direct', 'above' or 'outside'; got 'inside'"):
         here.curves.plot(legend="inside")
     ax = here.curves.plot(ax=plt.figure().add_subplot(), legend="above")
     ax.figure.draw_without_rendering()
@@ -544,9 +465,7 @@ def test_names_stand_where_asked(curves):
 
 @pytest.mark.slow
 def test_a_legend_stands_in_the_empty_cell():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(5, 2, 3, 4)), task=list("abcde")
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(5, 2, 3, 4)), task=list("abcde"))
     axes = curves.curves.plot()
     figure = axes[0].figure
     figure.draw_without_rendering()
@@ -559,28 +478,18 @@ def test_a_legend_stands_in_the_empty_cell():
     assert above.x0 <= box.x0 < box.x1 <= above.x1
     assert beside.y0 <= box.y0 < box.y1 <= beside.y1
     assert faults(figure) == []
-    axes = curves.assign_coords(
-        algorithm=["a name " * 3 + name for name in "ab"]
-    ).curves.plot(figsize=(5.5, 3.4))
+    axes = curves.assign_coords(algorithm=["a name " * 3 + name for name in "ab"]).curves.plot(figsize=(5.5, 3.4))
     axes[0].figure.draw_without_rendering()
     assert faults(axes[0].figure) == []
 
 
 @pytest.mark.slow
-def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore(
-    curves, tmp_path
-):
+def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore(curves, tmp_path):
     whole = curves.assign_coords(color_index=("algorithm", range(3)))
-    usual = {
-        name: line.get_color()
-        for name, line in means(whole.sel(task="x").curves.plot()).items()
-    }
+    usual = {name: line.get_color() for name, line in means(whole.sel(task="x").curves.plot()).items()}
     some = whole.isel(algorithm=[2, 0])
     expected = {name: usual[name] for name in ("a2", "a0")}
-    assert {
-        name: line.get_color()
-        for name, line in means(some.sel(task="x").curves.plot()).items()
-    } == expected
+    assert {name: line.get_color() for name, line in means(some.sel(task="x").curves.plot()).items()} == expected
     alone = whole.sel(algorithm=["a2"], task="x").curves.plot()
     assert [line.get_color() for line in means(alone).values()] == [usual["a2"]]
 
@@ -611,10 +520,7 @@ def test_color_index_changes_no_result(curves):
         "randomized_anova",
         "pairwise",
     ):
-        plain, coloured = (
-            getattr(each.curves, call)(n_resamples=99, rng=0)
-            for each in (curves, indexed)
-        )
+        plain, coloured = (getattr(each.curves, call)(n_resamples=99, rng=0) for each in (curves, indexed))
         assert coloured.color_index.values.tolist() == [5, 1, 3]
         if "pair" in coloured.dims:
             assert coloured.color_index_a.values.tolist() == [5, 5, 1]
@@ -632,15 +538,11 @@ def test_frames_number_the_algorithms_and_references_and_single_pairs_keep_colou
             {"algorithm": name, "run": run, "training": level, "error": error}
             for place, name in enumerate("abcd")
             for run in range(3)
-            for level, error in zip(
-                (10, 20, 40, 80), (9 + place, 6 + place, 4 + run, 3), strict=True
-            )
+            for level, error in zip((10, 20, 40, 80), (9 + place, 6 + place, 4 + run, 3), strict=True)
         ]
     )
     errors = frame.curves.to_dataarray("error")
-    usual = {
-        name: line.get_color() for name, line in means(errors.curves.plot()).items()
-    }
+    usual = {name: line.get_color() for name, line in means(errors.curves.plot()).items()}
     last = errors.sel(algorithm=["d"]).curves.plot()
     assert [line.get_color() for line in means(last).values()] == [usual["d"]]
 
@@ -676,16 +578,11 @@ def test_numbers_of_colours_that_arrays_lost_or_have_twice_are_places(curves):
 
 def test_the_reference_and_the_others_have_the_colours_of_all_algorithms():
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
-    usual = {
-        name: line.get_color() for name, line in means(scores.curves.plot()).items()
-    }
+    usual = {name: line.get_color() for name, line in means(scores.curves.plot()).items()}
     for curves in (scores, scores.drop_vars("color_index")):
         result = curves.curves.speedup(reference="rate 0.1")
         lines = result.curves.plot("curves").get_lines()
-        drawn = {
-            str(line.get_label()).removesuffix(" (reference)"): line.get_color()
-            for line in lines
-        }
+        drawn = {str(line.get_label()).removesuffix(" (reference)"): line.get_color() for line in lines}
         assert {name: drawn[name] for name in usual} == usual
 
 
@@ -702,9 +599,7 @@ def test_names_stand_at_the_ends_on_given_axes_where_a_layout_makes_room(curves)
             assert faults(figure) == []
 
 
-@pytest.mark.parametrize(
-    "levels", [[1e-300, 1e-3, 1, 1e300], [1.0, 1e150, 1e300, 1.5e300]]
-)
+@pytest.mark.parametrize("levels", [[1e-300, 1e-3, 1, 1e300], [1.0, 1e150, 1e300, 1.5e300]])
 @pytest.mark.parametrize("scale", [None, "log"])
 def test_levels_of_all_magnitudes_have_a_picture(levels, scale):
     """A margin of a twentieth of 600 decades would end at infinity."""

@@ -23,9 +23,7 @@ def tasks():
     """Two tasks whose algorithms differ at two neighbouring levels and a third apart from them."""
     values = np.random.default_rng(0).normal(size=(2, 2, 8, 6))
     values[:, 0, :, [1, 2, 4]] += 10
-    curves = make_curves(
-        values, task=["easy", "hard"], training=[0.0, 200, 500, 1000, 2000, 8000]
-    )
+    curves = make_curves(values, task=["easy", "hard"], training=[0.0, 200, 500, 1000, 2000, 8000])
     curves.training.attrs = {"long_name": "training games", "units": "games"}
     return curves
 
@@ -42,9 +40,7 @@ def line(ax, label):
 
 def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
     _, fraction, cumulative = result.curves.plot()
-    np.testing.assert_allclose(
-        line(fraction, "simple").get_ydata(), result.fraction.sel(effect="simple")
-    )
+    np.testing.assert_allclose(line(fraction, "simple").get_ydata(), result.fraction.sel(effect="simple"))
     for effect in ("simple", "algorithm", "interaction"):
         expected = result.cumulative_fraction.sel(effect=effect)
         np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
@@ -69,9 +65,7 @@ def test_the_difference_of_two_curves_is_drawn_first_with_its_band(tasks, result
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
-    marked = ~np.isnan(
-        line(result.curves.plot("fraction"), "differ (adjusted)").get_ydata()
-    )
+    marked = ~np.isnan(line(result.curves.plot("fraction"), "differ (adjusted)").get_ydata())
     assert marked.tolist() == [False, True, True, False, True, False]
     np.testing.assert_array_equal(marked, result.pvalue_adjusted <= 0.05)
 
@@ -80,10 +74,7 @@ def test_null_bands_are_shaded_up_to_their_fractions(result):
     ax = result.curves.plot("fraction")
     total = result.ss.sel(effect="simple").sum().item()
     upper = [band.get_paths()[0].vertices[:, 1].max() for band in ax.collections]
-    expected = [
-        result[name].max().item() / total
-        for name in ("ss_null_upper", "ss_null_upper_simultaneous")
-    ]
+    expected = [result[name].max().item() / total for name in ("ss_null_upper", "ss_null_upper_simultaneous")]
     np.testing.assert_allclose(upper, expected)
 
 
@@ -103,9 +94,7 @@ def test_without_inference_there_is_nothing_to_shade_or_mark(tasks):
     ],
 )
 def test_training_has_a_scale_that_suits_its_levels(training, scale):
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 3, 4)), training=training
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 4)), training=training)
     ax = xcurves.ss_profile(curves, n_resamples=0).curves.plot("cumulative")
     assert ax.get_xscale() == scale
     fraction = xcurves.ss_profile(curves, n_resamples=0).curves.plot("fraction")
@@ -113,9 +102,7 @@ def test_training_has_a_scale_that_suits_its_levels(training, scale):
     low, high = ax.transData.transform([(training[0], 0), (training[-1], 0)])[:, 0]
     assert high - low > 0.85 * ax.bbox.width  # the levels fill the panel
     if scale != "linear":
-        assert [label.get_text() for label in ax.get_xticklabels()] == [
-            f"{level:g}" for level in training
-        ]
+        assert [label.get_text() for label in ax.get_xticklabels()] == [f"{level:g}" for level in training]
 
 
 def test_one_extra_dim_makes_facets(tasks):
@@ -163,9 +150,7 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     )
     errors = make_errors([[30, 25, 22, 20, 19]])
     left_out = xcurves.leave_one_size_out(errors, sigma_hat_sq=1)
-    many = xcurves.ss_profile(
-        tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0
-    )
+    many = xcurves.ss_profile(tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0)
     refused(
         many.curves.plot,
         ValueError,
@@ -192,9 +177,7 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
     refused(result.curves.plot, ModuleNotFoundError, message)
     # before any check, hence before any work
     for work in (xcurves.plot, xcurves.plot_benchmark):
-        refused(
-            lambda work=work: work(None, colors=["red"]), ModuleNotFoundError, message
-        )
+        refused(lambda work=work: work(None, colors=["red"]), ModuleNotFoundError, message)
 
 
 @pytest.mark.slow
@@ -205,9 +188,7 @@ def test_every_picture_of_a_notebook_is_shown(monkeypatch):
         pytest.importorskip("nbclient"),
     )
     pytest.importorskip("ipykernel")
-    opened = (
-        'import xcurves\ncurves = xcurves.tutorial.open_dataset("tictactoe")["score"]'
-    )
+    opened = 'import xcurves\ncurves = xcurves.tutorial.open_dataset("tictactoe")["score"]'
     drawn = [
         "curves.curves.plot(rng=0);",
         "curves.curves.pairwise(n_resamples=19, rng=0).curves.plot();",
@@ -218,10 +199,7 @@ def test_every_picture_of_a_notebook_is_shown(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of packages of the notebook
         nbclient.NotebookClient(notebook, timeout=60).execute()
-    shown = [
-        [output.output_type for output in cell.outputs].count("display_data")
-        for cell in notebook.cells
-    ]
+    shown = [[output.output_type for output in cell.outputs].count("display_data") for cell in notebook.cells]
     assert shown == [0, 1, 1, 1, 1]
 
 
@@ -230,9 +208,7 @@ def test_every_picture_of_a_notebook_is_shown(monkeypatch):
     ["\ud800", *map(slow, [r"$\alpha$", "\x00", "$$", r"$\frac$", "_x", "a\nb"])],
 )
 def test_every_name_can_be_drawn(name):
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(
-        algorithm=[name, "b"]
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_coords(algorithm=[name, "b"])
     curves.attrs = {"units": name, "long_name": f"score {name}"}
     curves.training.attrs["units"] = name
     for data in (curves, xcurves.pairwise(curves, n_resamples=19)):
@@ -255,11 +231,7 @@ def test_colours_are_the_same_for_curves_and_results(tasks):
         np.random.default_rng(0).normal(size=(3, 8, 6)),
         training=one.training.to_numpy(),
     )
-    drawn = [
-        each
-        for each in three.curves.plot(rng=0, colors={"a0": "#123456"}).lines
-        if each.get_label()[0] != "_"
-    ]
+    drawn = [each for each in three.curves.plot(rng=0, colors={"a0": "#123456"}).lines if each.get_label()[0] != "_"]
     assert [each.get_color() for each in drawn] == [
         "#123456",
         style_of(1).color,
@@ -277,13 +249,8 @@ def test_looks_that_cannot_be_are_refused(tasks):
 
     assert message(view=np.ones(2)) == "view must be 'runs'; got array([1., 1.])"
     assert message(colors={"a11": "red"}).endswith("got 'a11'. Did you mean 'a1'?")
-    assert message(colors={"a0": "no colour"}).startswith(
-        "colors must be colours of matplotlib; got 'no colour'"
-    )
-    assert (
-        message(figsize=3)
-        == "figsize must be two numbers; got 3. Give inches: figsize=(6.5, 4)"
-    )
+    assert message(colors={"a0": "no colour"}).startswith("colors must be colours of matplotlib; got 'no colour'")
+    assert message(figsize=3) == "figsize must be two numbers; got 3. Give inches: figsize=(6.5, 4)"
     assert message(figsize=(0, 3)).startswith("figsize must be from 0.5 to 200 inches")
     assert message(col="metric") == "col must be one of 'task'; got 'metric'"
     assert message(col_wrap=0).startswith("col_wrap must be at least 1; got 0")
@@ -291,22 +258,14 @@ def test_looks_that_cannot_be_are_refused(tasks):
 
 @pytest.mark.parametrize("reference", [None, "a5"])
 def test_of_many_pairs_along_the_budget_those_of_one_algorithm_are_drawn(reference):
-    values = (
-        np.random.default_rng(0).normal(size=(6, 6, 3, 4))
-        + np.arange(6)[:, np.newaxis, np.newaxis]
-    )
+    values = np.random.default_rng(0).normal(size=(6, 6, 3, 4)) + np.arange(6)[:, np.newaxis, np.newaxis]
     profile = make_curves(values, task=list("abcdef")).curves.profile_across_tasks(
         fractions=4, n_resamples=99, reference=reference, rng=0
     )
     ax = profile.curves.plot("difference")
     drawn = [each.get_label() for each in ax.lines if "a5" in each.get_label()]
-    assert drawn == [
-        f"{'{0} - a5' if reference else 'a5 over {0}'}".format(f"a{i}")
-        for i in (1, 2, 3, 4)
-    ]
-    said = caption_of(
-        kinds.kind("profile_across_tasks").views["difference"].caption, ax.figure
-    )
+    assert drawn == [f"{'{0} - a5' if reference else 'a5 over {0}'}".format(f"a{i}") for i in (1, 2, 3, 4)]
+    said = caption_of(kinds.kind("profile_across_tasks").views["difference"].caption, ax.figure)
     assert "Of more than four pairs, the closest." in said
     assert ("the algorithm with the highest mean" in said) is (reference is None)
     few = profile.isel(pair=slice(3)).curves.plot("difference")
@@ -314,15 +273,8 @@ def test_of_many_pairs_along_the_budget_those_of_one_algorithm_are_drawn(referen
 
 
 def test_a_panel_names_its_pair_once_as_it_is_turned():
-    values = (
-        np.random.default_rng(0).normal(size=(4, 6, 5))
-        + np.arange(4)[:, np.newaxis, np.newaxis]
-    )
-    panels = (
-        make_curves(values)
-        .curves.pairwise(n_resamples=999, rng=0)
-        .curves.plot("curve_difference")
-    )
+    values = np.random.default_rng(0).normal(size=(4, 6, 5)) + np.arange(4)[:, np.newaxis, np.newaxis]
+    panels = make_curves(values).curves.pairwise(n_resamples=999, rng=0).curves.plot("curve_difference")
     assert [ax.get_title() for ax in panels] == [
         f"a{i} over a{j}" for i, j in [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]
     ]
@@ -337,36 +289,26 @@ def test_a_panel_names_its_pair_once_as_it_is_turned():
     ),
 )
 def test_all_views_of_any_number_of_algorithms_are_drawn(name, n_algorithms):
-    result = synthetic_result(
-        name, 1 if name != "profile_across_tasks" else 3, n_algorithms
-    )
+    result = synthetic_result(name, 1 if name != "profile_across_tasks" else 3, n_algorithms)
     axes = np.ravel([result.curves.plot()])
     assert all(ax.has_data() for ax in axes)
 
 
 @pytest.mark.slow
 def test_results_along_the_budget_take_their_options_and_others_say_which_do():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(6, 3, 4, 5)), task=list("abcdef")
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(6, 3, 4, 5)), task=list("abcdef"))
     result = curves.curves.profile_across_tasks(n_resamples=99, rng=0)
     ax = result.curves.plot("mean_curve", xscale="log", title="Hopper", order=["a2"])
     assert (ax.get_xscale(), ax.get_title()) == ("log", "Hopper")
     assert [line.get_label() for line in ax.lines] == ["a2", "a0", "a1"]
     for view in ("mean_curve", "difference"):
-        shaded = [
-            each
-            for each in result.curves.plot(view).collections
-            if each.get_gid() == "band"
-        ]
+        shaded = [each for each in result.curves.plot(view).collections if each.get_gid() == "band"]
         assert len(shaded) == 3
         bare = result.curves.plot(view, band=None)
         assert not [each for each in bare.collections if each.get_gid() == "band"]
     dashed = result.curves.plot("mean_curve", linestyles=True)
     assert [line.get_linestyle() for line in dashed.lines] == ["-", "--", "-."]
-    with pytest.raises(
-        ValueError, match=r"^band must be left out or None with a result, .*; got 'sd'$"
-    ):
+    with pytest.raises(ValueError, match=r"^band must be left out or None with a result, .*; got 'sd'$"):
         result.curves.plot(band="sd")
     one = curves.isel(task=0, drop=True)
     cdf = one.isel(training=-1).curves.performance_cdf(scores_at=[0, 1])

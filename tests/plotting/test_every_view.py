@@ -34,17 +34,13 @@ IN_A_COLUMN = [2, 8]  # algorithms of one task
 def synthetic(name, view, n_tasks, n_algorithms):
     if name == "curves":
         return synthetic_curves(n_tasks, n_algorithms)
-    return synthetic_result(
-        name, n_tasks, n_algorithms, next(iter(kinds.kind(name).views[view].axes), None)
-    )
+    return synthetic_result(name, n_tasks, n_algorithms, next(iter(kinds.kind(name).views[view].axes), None))
 
 
 def sizes(view, asked):
     """Return numbers of tasks and algorithms, these at most as many as a view shows."""
     most = MOST_ALGORITHMS.get(view, max(algorithms for _, algorithms in asked))
-    return list(
-        dict.fromkeys((tasks, min(algorithms, most)) for tasks, algorithms in asked)
-    )
+    return list(dict.fromkeys((tasks, min(algorithms, most)) for tasks, algorithms in asked))
 
 
 @pytest.mark.parametrize(("name", "view"), every(3, VIEWS))
@@ -84,21 +80,13 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
     ("name", "view"),
     every(
         2,
-        [
-            (name, view)
-            for name in sorted(REAL - {"fit_scaling_law"})
-            for view in kinds.kind(name).views
-        ],
+        [(name, view) for name in sorted(REAL - {"fit_scaling_law"}) for view in kinds.kind(name).views],
     ),
 )
 def test_views_of_results_that_need_real_numbers(name, view):
     curves = synthetic_curves(1, 3)
     of_each = view == "curves"  # not of joined tasks
-    result = (
-        curves.curves.speedup(reference=curves.algorithm[0].item(), target=250.0)
-        if of_each
-        else made(name)
-    )
+    result = curves.curves.speedup(reference=curves.algorithm[0].item(), target=250.0) if of_each else made(name)
     one = result.isel(task=0, drop=True) if "task" in result.dims else result
     assert faults(draw(one, view)) == []
 
@@ -106,7 +94,5 @@ def test_views_of_results_that_need_real_numbers(name, view):
 @pytest.mark.parametrize("name", ["pairwise", "ss_profile"])
 def test_curves_of_many_pairs_are_refused_by_name_and_left_out_else(name):
     many = synthetic_result(name, 1, 5)
-    assert "more than 8 pairs have no curves here. Select algorithms before" in draw(
-        many, "curve_difference"
-    )
+    assert "more than 8 pairs have no curves here. Select algorithms before" in draw(many, "curve_difference")
     assert faults(draw(many, None)) == []

@@ -43,20 +43,13 @@ def test_the_figure_shows_means_bands_and_runs(curves):
     assert len(figure.layout.updatemenus) == 4
     for place in range(4):
         own = one[place].values
-        band, runs, mean = (
-            of(figure, trace)[place].to_plotly_json()
-            for trace in ("band", "runs", "mean")
-        )
+        band, runs, mean = (of(figure, trace)[place].to_plotly_json() for trace in ("band", "runs", "mean"))
         np.testing.assert_allclose(numbers(mean["y"]), own.mean(axis=0), rtol=1e-6)
-        np.testing.assert_allclose(
-            numbers(band["y"])[:8], numbers(mean["customdata"])[::2], rtol=1e-6
-        )
+        np.testing.assert_allclose(numbers(band["y"])[:8], numbers(mean["customdata"])[::2], rtol=1e-6)
         parts = np.split(numbers(runs["y"]), 5)
         np.testing.assert_allclose([part[:-1] for part in parts], own, rtol=1e-6)
         assert all(np.isnan(part[-1]) for part in parts)
-        assert {band["legendgroup"], runs["legendgroup"], mean["legendgroup"]} == {
-            str(place)
-        }
+        assert {band["legendgroup"], runs["legendgroup"], mean["legendgroup"]} == {str(place)}
         assert (band["showlegend"], runs["showlegend"], mean["showlegend"]) == (
             False,
             False,
@@ -74,49 +67,29 @@ def test_the_menu_has_the_mean_over_tasks_then_each_task(curves):
         "task 'z'",
     ]
     content, layout, traces = menu.buttons[2].args
-    np.testing.assert_allclose(
-        numbers(content["y"][2]), curves[1, 0].mean("run"), rtol=1e-6
-    )
+    np.testing.assert_allclose(numbers(content["y"][2]), curves[1, 0].mean("run"), rtol=1e-6)
     assert layout["xaxis.autorange"]
     assert list(traces) == list(range(12))
 
 
 def test_of_more_than_a_million_numbers_runs_of_one_task_are_kept():
-    curves = make_curves(
-        np.zeros((4, 2, 400, 200)) + np.arange(200.0), task=list("abcd")
-    )
+    curves = make_curves(np.zeros((4, 2, 400, 200)) + np.arange(200.0), task=list("abcd"))
     figure = curves.curves.explore()
-    assert (
-        figure.layout.title.text
-        == "Single runs of task 'a' only: 1,280,000 numbers would be too many"
-    )
+    assert figure.layout.title.text == "Single runs of task 'a' only: 1,280,000 numbers would be too many"
     buttons = figure.layout.updatemenus[0].buttons
-    lengths = [
-        len(button.args[0]["y"][1]) and len(numbers(button.args[0]["y"][1]))
-        for button in buttons
-    ]
+    lengths = [len(button.args[0]["y"][1]) and len(numbers(button.args[0]["y"][1])) for button in buttons]
     assert lengths == [0, 400 * 201, 0, 0, 0]
 
 
 def test_results_along_the_budget_or_training_are_explored():
-    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(
-        task=slice(6)
-    )
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(6))
     profile = accuracy.curves.profile_across_tasks(n_resamples=99, rng=0)
     figure = profile.curves.explore()
-    assert [
-        trace.name for trace in of(figure, "mean")
-    ] == profile.algorithm.values.tolist()
+    assert [trace.name for trace in of(figure, "mean")] == profile.algorithm.values.tolist()
     known = profile["mean_curve"][2].dropna("budget_fraction")
-    np.testing.assert_allclose(
-        numbers(of(figure, "mean")[2].to_plotly_json()["y"]), known, rtol=1e-6
-    )
-    pairs = accuracy.isel(task=0, algorithm=slice(3)).curves.pairwise(
-        n_resamples=99, rng=0
-    )
-    assert [
-        trace.name for trace in of(pairs.curves.explore(), "mean")
-    ] == pairs.pair.values.tolist()
+    np.testing.assert_allclose(numbers(of(figure, "mean")[2].to_plotly_json()["y"]), known, rtol=1e-6)
+    pairs = accuracy.isel(task=0, algorithm=slice(3)).curves.pairwise(n_resamples=99, rng=0)
+    assert [trace.name for trace in of(pairs.curves.explore(), "mean")] == pairs.pair.values.tolist()
 
 
 def test_long_curves_are_reduced_for_either_axis_and_keep_extremes():
@@ -135,9 +108,7 @@ def test_long_curves_are_reduced_for_either_axis_and_keep_extremes():
 
 
 def test_pairs_have_the_colours_of_static_pictures():
-    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(
-        task=0, algorithm=slice(3)
-    )
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=0, algorithm=slice(3))
     figure = accuracy.curves.pairwise(n_resamples=99, rng=0).curves.explore()
     assert [trace.line.color for trace in of(figure, "mean")] == list(OTHER_COLOURS[:3])
 
@@ -150,20 +121,13 @@ def test_what_cannot_be_explored_is_said(curves, monkeypatch):
         match=r"^a result of randomized_anova has no curves to explore\. Its pictures: ",
     ):
         xcurves.explore(anova)
-    with pytest.raises(
-        ValueError, match=r"^smooth must be from 0 to below 1; got 1\. Try smooth=0\.6$"
-    ):
+    with pytest.raises(ValueError, match=r"^smooth must be from 0 to below 1; got 1\. Try smooth=0\.6$"):
         one.curves.explore(smooth=1)
     with pytest.raises(TypeError, match=r"^smooth must be a number .*; got 'a'\. Try"):
         one.curves.explore(smooth="a")
-    with pytest.raises(
-        ValueError, match=r"^smooth is for curves; got 0\.5 with a result"
-    ):
+    with pytest.raises(ValueError, match=r"^smooth is for curves; got 0\.5 with a result"):
         xcurves.explore(anova, smooth=0.5)
-    assert (
-        one.curves.explore(smooth=0.5).layout.yaxis.title.text
-        == "mean score, smoothed by 0.5"
-    )
+    assert one.curves.explore(smooth=0.5).layout.yaxis.title.text == "mean score, smoothed by 0.5"
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(
         ModuleNotFoundError,
@@ -182,9 +146,7 @@ def click(browser, expression):
     script = f"(() => {{ const box = ({expression}).getBoundingClientRect(); return [box.x + box.width / 2, "
     x, y = browser.ask(f"{script} box.y + box.height / 2] }})()")
     for kind in ("mousePressed", "mouseReleased"):
-        browser.call(
-            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-        )
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
     # a double click could follow
     browser.ask("new Promise(done => setTimeout(done, 700))")
 
@@ -194,9 +156,7 @@ def button(label):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(
-    EXECUTABLE is None, reason="no chromium here: apt-get install chromium"
-)
+@pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
 def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
     path = tmp_path / "explore.html"
     curves.curves.explore().write_html(path)
@@ -204,9 +164,7 @@ def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
         browser.open(path, 1000, 700)
         # hover: mean, interval and number of runs of every algorithm
         where = f"(() => {{ {GRAPH} const box = gd.querySelector('.nsewdrag').getBoundingClientRect(); "
-        x, y = browser.ask(
-            f"{where} return [box.x + box.width / 2, box.y + box.height / 2] }})()"
-        )
+        x, y = browser.ask(f"{where} return [box.x + box.width / 2, box.y + box.height / 2] }})()")
         browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         browser.ask("new Promise(done => setTimeout(done, 500))")
         said = browser.ask("document.querySelector('.hoverlayer').textContent")
@@ -224,17 +182,10 @@ def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
         click(browser, button("single runs"))
         assert browser.ask(opacity) == [0, 0.45, 1] * 4
         click(browser, button("log x"))
-        assert (
-            browser.ask(f"(() => {{ {GRAPH} return gd._fullLayout.xaxis.type }})()")
-            == "log"
-        )
+        assert browser.ask(f"(() => {{ {GRAPH} return gd._fullLayout.xaxis.type }})()") == "log"
         click(browser, "document.querySelector('.updatemenu-header')")
-        click(
-            browser, "[...document.querySelectorAll('.updatemenu-dropdown-button')][2]"
-        )
-        drawn = browser.ask(
-            f"(() => {{ {GRAPH} return Array.from(gd._fullData[2].y) }})()"
-        )
+        click(browser, "[...document.querySelectorAll('.updatemenu-dropdown-button')][2]")
+        drawn = browser.ask(f"(() => {{ {GRAPH} return Array.from(gd._fullData[2].y) }})()")
         np.testing.assert_allclose(drawn, curves[1, 0].mean("run"), rtol=1e-6)
         assert browser.ask(opacity) == [0, 0.45, 1] * 4
         assert browser.ask(SHOWN) == expected
@@ -243,33 +194,20 @@ def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
         click(browser, button("bands"))
         assert browser.ask(opacity) == [1, 0.45, 1] * 4
         # no network, no error, nothing injected
-        asked = [
-            each["request"]["url"] for each in browser.told("Network.requestWillBeSent")
-        ]
+        asked = [each["request"]["url"] for each in browser.told("Network.requestWillBeSent")]
         assert not [url for url in asked[1:] if not url.startswith(("data:", "blob:"))]
-        assert not browser.told(
-            "Runtime.exceptionThrown", "Page.javascriptDialogOpening"
-        )
-        assert (
-            browser.ask("document.querySelectorAll('a[href^=javascript]').length") == 0
-        )
+        assert not browser.told("Runtime.exceptionThrown", "Page.javascriptDialogOpening")
+        assert browser.ask("document.querySelectorAll('a[href^=javascript]').length") == 0
 
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.skipif(
-    EXECUTABLE is None, reason="no chromium here: apt-get install chromium"
-)
+@pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
 def test_sixty_tasks_of_ten_algorithms_open_and_are_small(tmp_path):
     values = np.random.default_rng(0).normal(size=(60, 10, 5, 200)).cumsum(axis=-1)
     path = tmp_path / "sixty.html"
-    make_curves(values, task=[f"t{i}" for i in range(60)]).curves.explore().write_html(
-        path
-    )
+    make_curves(values, task=[f"t{i}" for i in range(60)]).curves.explore().write_html(path)
     assert path.stat().st_size < 15e6
     with Browser() as browser:
         browser.open(path, 1000, 700)
-        assert (
-            browser.ask("document.querySelectorAll('.scatterlayer .trace').length")
-            >= 20
-        )
+        assert browser.ask("document.querySelectorAll('.scatterlayer .trace').length") >= 20

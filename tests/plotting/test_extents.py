@@ -64,16 +64,12 @@ def faults_of(name, view, n_algorithms, n_tasks, letters, width):
         drawn = draw_as_told(data, view, drawn, resized=True)
         if isinstance(drawn, str):
             return [drawn]
-        return [
-            f"{fault} at {size}" for fault in faults(drawn, at_least=0.3, sized=True)
-        ]
+        return [f"{fault} at {size}" for fault in faults(drawn, at_least=0.3, sized=True)]
     return faults(drawn, at_least=0.3, sized=True)
 
 
 def test_each_two_values_are_covered():
-    every = [
-        (view, *case) for place, view in enumerate(VIEWS) for case in covering(place)
-    ]
+    every = [(view, *case) for place, view in enumerate(VIEWS) for case in covering(place)]
     factors = [VIEWS, ALGORITHMS, TASKS, LETTERS, WIDTHS]
     for one, other in combinations(range(len(factors)), 2):
         found = {(case[one], case[other]) for case in every}

@@ -19,9 +19,7 @@ def test_names_are_moved_apart_and_keep_their_order_and_their_middle(heights):
 
 
 def test_names_that_have_room_stay_where_they_are():
-    np.testing.assert_array_equal(
-        drawn_names.moved_apart(np.array([5.0, 1.0, 3.0]), 2.0), [5, 1, 3]
-    )
+    np.testing.assert_array_equal(drawn_names.moved_apart(np.array([5.0, 1.0, 3.0]), 2.0), [5, 1, 3])
 
 
 def test_the_style_of_papers_has_fonts_that_journals_embed():

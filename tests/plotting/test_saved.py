@@ -47,9 +47,7 @@ def test_a_figure_of_a_given_size_keeps_it(curves, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
-def test_equal_pictures_are_equal_files_and_replace_each_other(
-    curves, tmp_path, ending
-):
+def test_equal_pictures_are_equal_files_and_replace_each_other(curves, tmp_path, ending):
     path = tmp_path / f"figure.{ending}"
     curves.curves.plot(save=path)
     first = path.read_bytes()

@@ -26,17 +26,12 @@ from xcurves.plotting.facets import Grid, Room
 )
 def test_the_size_that_a_refusal_names_works(name, n_tasks, n_algorithms, size):
     shown = (
-        synthetic_curves(n_tasks, n_algorithms)
-        if name == "curves"
-        else synthetic_result(name, n_tasks, n_algorithms)
+        synthetic_curves(n_tasks, n_algorithms) if name == "curves" else synthetic_result(name, n_tasks, n_algorithms)
     )
     view = {"performance_cdf": "statistics", "across_tasks": "forest"}.get(name)
     refusal = draw(shown, view, figsize=size)
     assert isinstance(refusal, str)
-    assert (
-        f"cannot be read in a figure of {size[0]:g} by {size[1]:g} inches. Give figsize=("
-        in refusal
-    )
+    assert f"cannot be read in a figure of {size[0]:g} by {size[1]:g} inches. Give figsize=(" in refusal
     larger = figsize_in(refusal)
     assert larger["figsize"][0] >= size[0]
     assert larger["figsize"][1] >= size[1]
@@ -69,15 +64,11 @@ def test_the_nearest_size_is_that_which_grows_least():
             if Room(grid, 0, 0, (w / 10, h / 10)).size() is not None
         ]
         sizes += fitting
-    assert (wide / 4) * (high / 2) == pytest.approx(
-        min(w / 4 * h / 2 for w, h in sizes)
-    )
+    assert (wide / 4) * (high / 2) == pytest.approx(min(w / 4 * h / 2 for w, h in sizes))
 
 
 def test_a_view_of_too_many_rows_may_be_drawn_larger():
-    refusal = draw(
-        synthetic_result("across_tasks", 60, 3).isel(pair=[0]), "forest", figsize=(3, 2)
-    )
+    refusal = draw(synthetic_result("across_tasks", 60, 3).isel(pair=[0]), "forest", figsize=(3, 2))
     # one panel has no columns to choose
     assert re.search(r"Give figsize=\(\S+, \S+\);", refusal)
 
@@ -97,15 +88,13 @@ def test_a_forest_is_of_the_claim_that_was_asked_for():
     for claim, words in said.items():
         ax = result.curves.plot("forest", claim=claim)
         assert ax.get_xlabel().split("\n")[-1] == words
-        assert {"random": "For tasks like these.", "fixed": "For these very tasks."}[
-            claim
-        ] in caption_of(kind("across_tasks").views["forest"].caption, ax.figure)
+        assert {"random": "For tasks like these.", "fixed": "For these very tasks."}[claim] in caption_of(
+            kind("across_tasks").views["forest"].caption, ax.figure
+        )
         drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
         values = np.abs(result["difference"].values)
         np.testing.assert_allclose(np.sort(np.abs(drawn)), np.sort(values))
-    ends = {
-        claim: forest_ends(result.curves.plot("forest", claim=claim)) for claim in said
-    }
+    ends = {claim: forest_ends(result.curves.plot("forest", claim=claim)) for claim in said}
     for claim, found in ends.items():
         own = result["difference_ci_simultaneous"].sel(task_effect=claim).values
         known = set(np.round(np.abs(own), 6).ravel().tolist())
@@ -115,14 +104,8 @@ def test_a_forest_is_of_the_claim_that_was_asked_for():
 
 
 def forest_ends(ax):
-    segments = [
-        each.get_segments() for each in ax.collections if hasattr(each, "get_segments")
-    ]
-    return sorted(
-        np.round(
-            np.abs([x for found in segments for one in found for x in one[:, 0]]), 6
-        ).tolist()
-    )
+    segments = [each.get_segments() for each in ax.collections if hasattr(each, "get_segments")]
+    return sorted(np.round(np.abs([x for found in segments for one in found for x in one[:, 0]]), 6).tolist())
 
 
 def test_claims_are_refused_where_there_are_none():
@@ -132,18 +115,14 @@ def test_claims_are_refused_where_there_are_none():
         match=r"claim is for views of results over tasks; those with one: 'forest'",
     ):
         result.curves.plot("places", claim="fixed")
-    with pytest.raises(
-        ValueError, match=r"claim must be 'fixed' or 'random'; got 'both'"
-    ):
+    with pytest.raises(ValueError, match=r"claim must be 'fixed' or 'random'; got 'both'"):
         result.curves.plot("forest", claim="both")
     with pytest.raises(
         ValueError,
         match=r"claim is for views of results over tasks; no view of pairwise has one",
     ):
         synthetic_result("pairwise", 1, 3).curves.plot(claim="fixed")
-    with pytest.raises(
-        ValueError, match=r"claim is for views of results over tasks; these are curves"
-    ):
+    with pytest.raises(ValueError, match=r"claim is for views of results over tasks; these are curves"):
         synthetic_curves(1, 2).curves.plot(claim="fixed")
 
 

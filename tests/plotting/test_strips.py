@@ -21,9 +21,7 @@ NAMES = ["SAC", "TD3", "PPO"]
 def scores():
     values = np.random.default_rng(0).normal(size=(3, 12)) + np.arange(3)[:, np.newaxis]
     values[1, 4] = np.nan
-    return xr.DataArray(
-        values, {"algorithm": NAMES, "run": range(12)}, name="success rate"
-    )
+    return xr.DataArray(values, {"algorithm": NAMES, "run": range(12)}, name="success rate")
 
 
 def dots(ax):
@@ -42,16 +40,12 @@ def test_each_run_is_a_dot_and_each_mean_has_its_t_interval(scores):
     ax = scores.curves.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == NAMES
     assert ax.get_xlabel() == "success rate"
-    for place, (drawn, mean, interval) in enumerate(
-        zip(dots(ax), means(ax), ends(ax), strict=True)
-    ):
+    for place, (drawn, mean, interval) in enumerate(zip(dots(ax), means(ax), ends(ax), strict=True)):
         known = scores[place].dropna("run").to_numpy()
         np.testing.assert_array_equal(drawn.get_xdata(), known)
         assert np.abs(drawn.get_ydata() - place).max() < 0.5
         assert mean.get_xdata() == known.mean()
-        expected = scipy.stats.t.interval(
-            0.95, len(known) - 1, known.mean(), scipy.stats.sem(known)
-        )
+        expected = scipy.stats.t.interval(0.95, len(known) - 1, known.mean(), scipy.stats.sem(known))
         np.testing.assert_allclose(interval, expected)
         assert mean.get_color() == style_of(place).color
     assert curves_caption(scores) == caption_of(CURVES_CAPTION, ax.figure)
@@ -82,9 +76,7 @@ def test_the_level_of_confidence_is_that_asked(scores):
 
 
 def test_curves_of_one_level_are_scores_there():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 5, 3)), training=[10, 100, 2000]
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 3)), training=[10, 100, 2000])
     ax = curves.isel(training=[2]).curves.plot()
     assert ax.get_xlabel().endswith("at training 2000")
     assert len(dots(ax)) == 2
@@ -112,14 +104,8 @@ def test_options_of_curves_are_refused(scores):
             scores.curves.plot(**options)
         return str(caught.value)
 
-    assert (
-        message(smooth=0.5)
-        == "smooth is for curves of several training levels; these scores have one. Leave it out"
-    )
-    assert (
-        message(band="simultaneous")
-        == "band must be 'pointwise', 'sd' or 'se'; got 'simultaneous'"
-    )
+    assert message(smooth=0.5) == "smooth is for curves of several training levels; these scores have one. Leave it out"
+    assert message(band="simultaneous") == "band must be 'pointwise', 'sd' or 'se'; got 'simultaneous'"
 
 
 @pytest.mark.slow
@@ -142,9 +128,7 @@ def test_the_page_and_the_shell_show_the_strip(scores, here):
     )
     drawn = (here / "scores.svg").read_text(encoding="utf-8")
     assert all(f"<!-- {name} -->" in drawn for name in NAMES)
-    assert "Dots: the score of each run." in (here / "page.html").read_text(
-        encoding="utf-8"
-    )
+    assert "Dots: the score of each run." in (here / "page.html").read_text(encoding="utf-8")
 
 
 def test_many_tasks_are_drawn():

@@ -25,10 +25,7 @@ QUIET = 0.01  # a confidence level that any number of runs can reach
 
 def groups_of(curves):
     """Lists of the curves that are present, algorithm by algorithm."""
-    rows = [
-        curves.sel(algorithm=name).dropna("run", how="all").to_numpy().tolist()
-        for name in curves.algorithm
-    ]
+    rows = [curves.sel(algorithm=name).dropna("run", how="all").to_numpy().tolist() for name in curves.algorithm]
     return [group for group in rows if group]
 
 
@@ -64,9 +61,7 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         "equivalent",
     ]
     bands = ["ss_null_upper", "ss_null_upper_simultaneous"]
-    dims = dict.fromkeys(
-        ("fraction", "cumulative_fraction", "ss"), ("effect", "training")
-    )
+    dims = dict.fromkeys(("fraction", "cumulative_fraction", "ss"), ("effect", "training"))
     dims |= dict.fromkeys(["fraction_corrected", *on_level, *bands], ("training",))
     dims |= {
         "curve_difference": ("pair", "training"),
@@ -77,16 +72,12 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
         "last_significant": (),
         "interval_fraction": ("effect", "interval"),
     }
-    dims |= dict.fromkeys(
-        ["interval_pvalue", "interval_pvalue_adjusted"], ("interval",)
-    )
+    dims |= dict.fromkeys(["interval_pvalue", "interval_pvalue_adjusted"], ("interval",))
     assert {name: variable.dims for name, variable in result.data_vars.items()} == dims
     assert result.effect.values.tolist() == PROFILES
     assert result.interval_left.values.tolist() == [0, 200]
     assert result.interval_right.values.tolist() == [200, 400]
-    assert {
-        name: result[name].attrs["units"] for name in ["ss", *bands]
-    } == dict.fromkeys(["ss", *bands], "(points)^2")
+    assert {name: result[name].attrs["units"] for name in ["ss", *bands]} == dict.fromkeys(["ss", *bands], "(points)^2")
     for name in (
         "first_significant",
         "last_significant",
@@ -115,25 +106,17 @@ def test_result_has_the_variables_and_labels_of_the_contract(curves):
 def test_profiles_add_up_to_the_anova_table(curves, magnitude):
     curves = curves * 10**magnitude
     result = profile(curves, n_resamples=1, rng=0)
-    anova = xcurves.randomized_anova(
-        curves, n_resamples=1, rng=0, confidence_level=QUIET
-    )
-    table = {
-        source: anova.ss.sel(source=source).item() for source in anova.source.values
-    }
+    anova = xcurves.randomized_anova(curves, n_resamples=1, rng=0, confidence_level=QUIET)
+    table = {source: anova.ss.sel(source=source).item() for source in anova.source.values}
     sums = result.ss.sum("training")
     expected = [
         table["algorithm"] + table["interaction"],
         table["algorithm"],
         table["interaction"],
     ]
-    np.testing.assert_allclose(
-        sums.sel(effect=PROFILES), expected, rtol=0, atol=1e-10 * table["total"]
-    )
+    np.testing.assert_allclose(sums.sel(effect=PROFILES), expected, rtol=0, atol=1e-10 * table["total"])
     np.testing.assert_allclose(result.fraction, result.ss / sums, atol=1e-12)
-    np.testing.assert_allclose(
-        result.cumulative_fraction, result.fraction.cumsum("training"), atol=1e-12
-    )
+    np.testing.assert_allclose(result.cumulative_fraction, result.fraction.cumsum("training"), atol=1e-12)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -142,9 +125,7 @@ def test_sums_and_f_are_those_of_the_plain_loops(sizes, paired):
     if paired and len(set(sizes)) > 1:
         pytest.skip("paired runs are equally many")
     curves = absent(
-        make_curves(
-            np.random.default_rng(3).normal(size=(len(sizes), max(sizes), 4)) + 1e6
-        ),
+        make_curves(np.random.default_rng(3).normal(size=(len(sizes), max(sizes), 4)) + 1e6),
         sizes,
     )
     groups = groups_of(curves)
@@ -153,9 +134,7 @@ def test_sums_and_f_are_those_of_the_plain_loops(sizes, paired):
         oracles.level_sums(groups, paired),
     )
     for effect in PROFILES:
-        np.testing.assert_allclose(
-            result.ss.sel(effect=effect), expected[effect], rtol=1e-8, atol=1e-9
-        )
+        np.testing.assert_allclose(result.ss.sel(effect=effect), expected[effect], rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(result.f, oracles.level_f(groups, paired), rtol=1e-8)
 
 
@@ -173,11 +152,7 @@ EXACT_CASES = [
 def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers):
     rng = np.random.default_rng(sum(sizes) + integers)
     shape = (len(sizes), max(sizes), 4)
-    values = (
-        rng.integers(0, 3, shape).astype(float)
-        if integers
-        else rng.normal(size=shape).cumsum(axis=-1)
-    )
+    values = rng.integers(0, 3, shape).astype(float) if integers else rng.normal(size=shape).cumsum(axis=-1)
     values[0, :, 1:3] += 2
     curves = absent(make_curves(values), sizes)
     groups, threshold, stretches = groups_of(curves), 1.7, [[0, 1], [2, 3]]
@@ -188,17 +163,11 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers):
         intervals=[0, 200, 300],
         rng=0,
     )
-    null = [
-        oracles.level_f(each, paired)
-        for each in oracles.all_assignments(groups, paired)
-    ]
+    null = [oracles.level_f(each, paired) for each in oracles.all_assignments(groups, paired)]
     observed = oracles.level_f(groups, paired)
     np.testing.assert_allclose(
         result.pvalue,
-        [
-            oracles.share_at_least([row[h] for row in null], observed[h])
-            for h in range(4)
-        ],
+        [oracles.share_at_least([row[h] for row in null], observed[h]) for h in range(4)],
         rtol=1e-12,
     )
     np.testing.assert_allclose(
@@ -206,10 +175,7 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers):
         oracles.family_pvalues(observed, null),
         rtol=1e-12,
     )
-    of_intervals = [
-        oracles.interval_f(e, stretches, paired)
-        for e in oracles.all_assignments(groups, paired)
-    ]
+    of_intervals = [oracles.interval_f(e, stretches, paired) for e in oracles.all_assignments(groups, paired)]
     own = oracles.interval_f(groups, stretches, paired)
     np.testing.assert_allclose(
         result.interval_pvalue,
@@ -217,14 +183,9 @@ def test_every_p_is_that_of_a_full_enumeration(sizes, paired, integers):
     )
     adjusted = oracles.family_pvalues(own, of_intervals)
     np.testing.assert_allclose(result.interval_pvalue_adjusted, adjusted, rtol=1e-12)
-    masses = [
-        max((mass for _, mass in oracles.clusters_of(row, threshold)), default=0)
-        for row in null
-    ]
+    masses = [max((mass for _, mass in oracles.clusters_of(row, threshold)), default=0) for row in null]
     cluster, p = np.full(4, np.nan), np.full(4, np.nan)
-    for number, (places, mass) in enumerate(
-        oracles.clusters_of(observed, threshold), 1
-    ):
+    for number, (places, mass) in enumerate(oracles.clusters_of(observed, threshold), 1):
         cluster[places], p[places] = number, oracles.share_at_least(masses, mass, 1e-8)
     np.testing.assert_array_equal(result.cluster, cluster)
     np.testing.assert_allclose(result.cluster_pvalue, p, rtol=1e-12)
@@ -243,9 +204,7 @@ def test_bands_mark_what_the_tests_reject():
     result = xcurves.ss_profile(wide, n_resamples=499, rng=0)
     simple = result.ss.sel(effect="simple")
     assert 0 < (result.pvalue <= 0.05).sum() < 60
-    np.testing.assert_array_equal(
-        simple > result.ss_null_upper * (1 + 1e-9), result.pvalue <= 0.05
-    )
+    np.testing.assert_array_equal(simple > result.ss_null_upper * (1 + 1e-9), result.pvalue <= 0.05)
     assert (result.ss_null_upper <= result.ss_null_upper_simultaneous).all()
 
 
@@ -257,12 +216,8 @@ def test_the_simultaneous_band_marks_levels_that_the_largest_f_of_all_levels_rej
     groups = groups_of(curves)
     null = [oracles.level_f(each, False) for each in oracles.all_assignments(groups)]
     largest = [max(row) for row in null]
-    single_step = np.array(
-        [oracles.share_at_least(largest, f) for f in oracles.level_f(groups, False)]
-    )
-    marks = result.ss.sel(effect="simple") > result.ss_null_upper_simultaneous * (
-        1 + 1e-9
-    )
+    single_step = np.array([oracles.share_at_least(largest, f) for f in oracles.level_f(groups, False)])
+    marks = result.ss.sel(effect="simple") > result.ss_null_upper_simultaneous * (1 + 1e-9)
     np.testing.assert_array_equal(marks, single_step <= 0.05)
     # step-down marks these levels too, and here one more
     assert 0 < marks.sum() < (result.pvalue_adjusted <= 0.05).sum() < 12
@@ -275,9 +230,7 @@ def test_first_and_last_significant_levels():
     assert np.flatnonzero(result.pvalue_adjusted <= 0.05).tolist() == [2, 3, 5]
     assert result.first_significant == 200
     assert result.last_significant == 500
-    none = xcurves.ss_profile(
-        make_curves(np.random.default_rng(4).normal(size=(2, 6, 3))), rng=0
-    )
+    none = xcurves.ss_profile(make_curves(np.random.default_rng(4).normal(size=(2, 6, 3))), rng=0)
     assert (none.pvalue_adjusted > 0.05).all()
     assert np.isnan(none.first_significant)
     assert np.isnan(none.last_significant)
@@ -323,35 +276,18 @@ def test_blocks_and_batches_change_no_digit(monkeypatch, paired):
 def test_tasks_have_their_own_runs_levels_and_algorithms(tasks):
     result = profile(tasks, intervals=[0, 200, 500], margin=3, n_resamples=50, rng=0)
     for task in tasks.task.values:
-        alone = (
-            tasks.sel(task=task, drop=True)
-            .dropna("training", how="all")
-            .dropna("algorithm", how="all")
-        )
-        expected = profile(
-            alone, intervals=[0, 200, 500], margin=3, n_resamples=50, rng=0
-        )
+        alone = tasks.sel(task=task, drop=True).dropna("training", how="all").dropna("algorithm", how="all")
+        expected = profile(alone, intervals=[0, 200, 500], margin=3, n_resamples=50, rng=0)
         here = result.sel(task=task, drop=True).sel(training=alone.training)
-        assert (
-            here.n_runs.sel(algorithm=alone.algorithm).values.tolist()
-            == expected.n_runs.values.tolist()
-        )
-        here, expected = (
-            each.drop_dims("algorithm")
-            for each in (here.sel(pair=expected.pair.values), expected)
-        )
+        assert here.n_runs.sel(algorithm=alone.algorithm).values.tolist() == expected.n_runs.values.tolist()
+        here, expected = (each.drop_dims("algorithm") for each in (here.sel(pair=expected.pair.values), expected))
         xr.testing.assert_allclose(
             here,
             expected.reset_coords(["n_resamples", "n_assignments"], drop=True),
             rtol=1e-12,
         )
     outside = result.sel(task="levels", training=[100, 500])
-    assert (
-        outside[["ss", "fraction", "f", "pvalue_adjusted", "equivalent"]]
-        .to_array()
-        .isnull()
-        .all()
-    )
+    assert outside[["ss", "fraction", "f", "pvalue_adjusted", "equivalent"]].to_array().isnull().all()
 
 
 @pytest.mark.parametrize("chunks", [{"task": 1}, {"task": 3, "training": 2, "run": 1}])
@@ -360,9 +296,7 @@ def test_dask_backed_curves_stay_lazy_and_give_the_same(tasks, chunks):
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = profile(tasks.chunk(chunks), **options)
     assert lazy.pvalue_adjusted.chunks is not None
-    xr.testing.assert_identical(
-        lazy.compute(scheduler="synchronous"), profile(tasks, **options)
-    )
+    xr.testing.assert_identical(lazy.compute(scheduler="synchronous"), profile(tasks, **options))
 
 
 def test_what_must_not_matter_does_not(curves):
@@ -374,9 +308,7 @@ def test_what_must_not_matter_does_not(curves):
         curves + 100 * curves.training,
         curves.isel(algorithm=[1, 0], run=[3, 1, 0, 2]),
     ):
-        xr.testing.assert_allclose(
-            profile(other, **options)[tests], result[tests], rtol=1e-7, atol=1e-9
-        )
+        xr.testing.assert_allclose(profile(other, **options)[tests], result[tests], rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e9])
@@ -407,10 +339,7 @@ def test_an_offset_costs_no_digit_and_no_tie_that_the_scores_had(sizes, offset):
         make_curves(rng.integers(0, 4, (len(sizes), max(sizes), 30)).astype(float)),
         sizes,
     )
-    near, far = (
-        profile(each, intervals=[0, 1000, 2900], rng=0)
-        for each in (curves, curves + offset)
-    )
+    near, far = (profile(each, intervals=[0, 1000, 2900], rng=0) for each in (curves, curves + offset))
     names = [
         "pvalue",
         "pvalue_adjusted",
@@ -426,53 +355,31 @@ def test_an_offset_costs_no_digit_and_no_tie_that_the_scores_had(sizes, offset):
 
 
 def test_an_effect_of_nothing_has_no_fractions():
-    parallel = (
-        np.array(
-            [[[1, 2, 3.0], [2, 3, 1], [0, 1, 2]], [[2, 3, 4], [3, 4, 2], [1, 2, 3]]]
-        )
-        * 0.1
-    )
+    parallel = np.array([[[1, 2, 3.0], [2, 3, 1], [0, 1, 2]], [[2, 3, 4], [3, 4, 2], [1, 2, 3]]]) * 0.1
     crossing = np.array([[[0.1, 0.5], [0.2, 0.9]], [[0.5, 0.1], [0.9, 0.2]]])
     for values, effect in ((parallel, "interaction"), (crossing, "algorithm")):
         for options in ({"rng": 0}, {"n_resamples": 0}):
-            result = profile(
-                make_curves(values), intervals=[0, 100, 200], **options
-            ).sel(effect=effect)
+            result = profile(make_curves(values), intervals=[0, 100, 200], **options).sel(effect=effect)
             assert (result.ss == 0).all()
-            assert (
-                result[["fraction", "cumulative_fraction", "interval_fraction"]]
-                .to_array()
-                .isnull()
-                .all()
-            )
+            assert result[["fraction", "cumulative_fraction", "interval_fraction"]].to_array().isnull().all()
 
 
 def test_equal_means_are_no_empty_interval():
     values = np.random.default_rng(0).normal(size=(1, 5, 3))
-    result = profile(
-        make_curves(np.concatenate([values, values])), intervals=[0, 100, 200], rng=0
-    )
+    result = profile(make_curves(np.concatenate([values, values])), intervals=[0, 100, 200], rng=0)
     assert (result.interval_pvalue == 1).all()
-    assert (
-        "The mean curves are equal at every training level." in result.curves.summary()
-    )
+    assert "The mean curves are equal at every training level." in result.curves.summary()
 
 
 def test_open_ended_intervals_are_summarized(curves):
-    assert (
-        "Interval −∞ to 200:"
-        in profile(curves, intervals=[-np.inf, 200, np.inf], rng=0).curves.summary()
-    )
+    assert "Interval −∞ to 200:" in profile(curves, intervals=[-np.inf, 200, np.inf], rng=0).curves.summary()
 
 
 def test_a_cluster_begins_above_its_threshold_and_not_at_it(curves):
     f = profile(curves, rng=0).f
     at = profile(curves, cluster_threshold=f[2].item(), rng=0)
     assert np.isnan(at.cluster[2])
-    assert (
-        profile(curves, cluster_threshold=f[2].item() * (1 - 1e-6), rng=0).cluster[2]
-        >= 1
-    )
+    assert profile(curves, cluster_threshold=f[2].item() * (1 - 1e-6), rng=0).cluster[2] >= 1
 
 
 @pytest.mark.parametrize(
@@ -491,26 +398,17 @@ def test_intervals_sum_their_levels(curves, intervals, chosen):
     result = profile(curves, intervals=intervals, rng=0)
     for place, levels in enumerate(chosen):
         expected = result.fraction.sel(training=levels).sum("training")
-        np.testing.assert_allclose(
-            result.interval_fraction.isel(interval=place), expected, rtol=1e-12
-        )
+        np.testing.assert_allclose(result.interval_fraction.isel(interval=place), expected, rtol=1e-12)
 
 
 def test_an_interval_without_levels_is_nan_and_named(curves):
-    with pytest.warns(
-        UserWarning, match=r"^interval 110 to 190 holds no training level; it is NaN$"
-    ):
+    with pytest.warns(UserWarning, match=r"^interval 110 to 190 holds no training level; it is NaN$"):
         result = profile(curves, intervals=[0, 110, 190, 400], rng=0)
     for name in ("interval_fraction", "interval_pvalue", "interval_pvalue_adjusted"):
         assert result[name].isel(interval=1).isnull().all()
         assert result[name].isel(interval=[0, 2]).notnull().all()
-    others = profile(
-        curves, intervals=pd.IntervalIndex.from_tuples([(-1, 110), (190, 500)]), rng=0
-    )
-    assert (
-        others.interval_pvalue_adjusted.values.tolist()
-        == result.interval_pvalue_adjusted[[0, 2]].values.tolist()
-    )
+    others = profile(curves, intervals=pd.IntervalIndex.from_tuples([(-1, 110), (190, 500)]), rng=0)
+    assert others.interval_pvalue_adjusted.values.tolist() == result.interval_pvalue_adjusted[[0, 2]].values.tolist()
 
 
 def some(*ends):
@@ -581,18 +479,14 @@ def test_a_single_level_is_no_profile(curves, tasks):
         "there is one training level (200); a profile over training needs two. Use .curves.randomized_anova()"
     )
     tasks.loc[{"task": "levels", "training": slice(100, None)}] = np.nan
-    with pytest.raises(
-        ValueError, match=r"^task 'levels': there is one training level \(0\)"
-    ):
+    with pytest.raises(ValueError, match=r"^task 'levels': there is one training level \(0\)"):
         profile(tasks)
 
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_levels_at_which_all_scores_are_equal_are_nan_and_named(curves, paired):
     curves[:, :, 0] = 0.1 + 0.2
-    with pytest.warns(
-        UserWarning, match=r"^training 0: all scores are equal; F and p are NaN there$"
-    ):
+    with pytest.warns(UserWarning, match=r"^training 0: all scores are equal; F and p are NaN there$"):
         result = profile(curves, paired=paired, rng=0)
     for name in (
         "f",
@@ -617,9 +511,7 @@ def test_no_error_at_a_level_makes_f_infinite_and_no_p_too_small(curves):
 
 def test_a_task_without_runs_is_nan_and_named(tasks):
     tasks[0] = np.nan
-    with pytest.warns(
-        UserWarning, match=r"^task 'full': no run has a value; the result is NaN$"
-    ):
+    with pytest.warns(UserWarning, match=r"^task 'full': no run has a value; the result is NaN$"):
         result = profile(tasks, n_resamples=20, rng=0)
     assert result.isel(task=0).drop_vars("n_resamples").to_array().isnull().all()
     assert result.n_resamples[0] == 0
@@ -633,9 +525,7 @@ def test_few_runs_are_warned_of(curves):
 def test_incomplete_and_infinite_runs_are_refused(curves):
     gap = curves.copy()
     gap[1, 2, 3] = np.nan
-    with pytest.raises(
-        ValueError, match=r"^algorithm 'a1', run 2 lacks 1 of 5 training levels"
-    ):
+    with pytest.raises(ValueError, match=r"^algorithm 'a1', run 2 lacks 1 of 5 training levels"):
         profile(gap)
     gap[1, 2, 3] = np.inf
     with pytest.raises(ValueError, match=r"^algorithm 'a1', run 2 has infinite values"):
@@ -645,9 +535,7 @@ def test_incomplete_and_infinite_runs_are_refused(curves):
             profile(curves * 1e160, **options)
     with pytest.raises(ValueError, match=r"^scores are too small to be squared"):
         profile(curves * 1e-170, n_resamples=0)
-    with pytest.raises(
-        ValueError, match=r"^curves has one algorithm; a comparison needs two"
-    ):
+    with pytest.raises(ValueError, match=r"^curves has one algorithm; a comparison needs two"):
         profile(curves.isel(algorithm=[0]))
 
 
@@ -669,10 +557,7 @@ def curves_and_largest_t(sizes, paired):
         assignments = list(oracles.paired_assignments(len(sizes), sizes[0]))
     else:
         where = [(i, j) for i, size in enumerate(sizes) for j in range(size)]
-        assignments = [
-            [[where[c] for c in group] for group in a]
-            for a in oracles.distinct_assignments(sizes)
-        ]
+        assignments = [[[where[c] for c in group] for group in a] for a in oracles.distinct_assignments(sizes)]
     return curves, groups, oracles.largest_residual_t(groups, assignments, paired)
 
 
@@ -686,9 +571,7 @@ def test_bands_of_differences_are_those_of_the_plain_loops(sizes, paired):
     options = {"paired": paired, "confidence_level": 0.75, "n_resamples": 10**6}
     found = profile(curves, **options)
     np.testing.assert_allclose(found.curve_difference_band, expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        found.curve_difference, expected.mean(axis=-1), rtol=1e-12
-    )
+    np.testing.assert_allclose(found.curve_difference, expected.mean(axis=-1), rtol=1e-12)
     if len(sizes) == 2:
         pairs = xcurves.pairwise(curves, **options)
         np.testing.assert_allclose(pairs.curve_difference_band, expected, rtol=1e-12)
@@ -738,17 +621,13 @@ def test_runs_that_all_score_the_same_show_no_equivalence():
     values = np.random.default_rng(0).normal(size=(3, 8, 4))
     values[0, :, 1], values[:, :, 2] = 0.5, 0.5
     with pytest.warns(UserWarning, match="training 200: all scores are equal"):
-        result = xcurves.ss_profile(
-            make_curves(values), margin=1e9, n_resamples=199, rng=0
-        )
+        result = xcurves.ss_profile(make_curves(values), margin=1e9, n_resamples=199, rng=0)
     np.testing.assert_array_equal(result.equivalent, [1, 0, np.nan, 1])
 
 
 def test_same_seed_same_result_and_the_generator_moves_on(curves):
     options = {"n_resamples": 30}
-    xr.testing.assert_identical(
-        profile(curves, rng=5, **options), profile(curves, rng=5, **options)
-    )
+    xr.testing.assert_identical(profile(curves, rng=5, **options), profile(curves, rng=5, **options))
     generator = np.random.default_rng(0)
     first, second = (profile(curves, rng=generator, **options) for _ in range(2))
     assert first.attrs["rng"] != second.attrs["rng"]
@@ -756,10 +635,7 @@ def test_same_seed_same_result_and_the_generator_moves_on(curves):
 
 
 def test_the_corrected_fraction_by_its_definition():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(3, 5, 4))
-        + 5.0 * np.arange(3)[:, None, None]
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4)) + 5.0 * np.arange(3)[:, None, None])
     values = absent(curves, [5, 3, 4]).to_numpy()
     result = xcurves.ss_profile(absent(curves, [5, 3, 4]), n_resamples=100, rng=0)
     rest = []
@@ -776,18 +652,14 @@ def test_many_stretches_are_said_in_few_words():
     scores = np.random.default_rng(0).normal(size=(2, 10, 60))
     scores[1, :, ::2] += 10
     scores[1, :, 40:50] += 10
-    said = xcurves.ss_profile(
-        make_curves(scores), n_resamples=999, rng=0
-    ).curves.summary()
+    said = xcurves.ss_profile(make_curves(scores), n_resamples=999, rng=0).curves.summary()
     first = said.splitlines()[0]
     assert "58 % of the training levels (longest stretch: 4,000 to 5,000)" in first
     assert len(first) < 250
 
 
 @pytest.mark.parametrize("sizes", [(3, 2), (2,) * 8, (1, 2, 3, 1, 2, 3, 2)])
-def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(
-    sizes, monkeypatch
-):
+def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes, monkeypatch):
     monkeypatch.setattr(level_tests, "_ROWS", 4)
     plan = plans.plan_runs(sizes, 9)
     scores = np.random.default_rng(sum(sizes)).normal(size=(3, sum(sizes)))
@@ -795,22 +667,14 @@ def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(
     scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
     found = level_tests._shuffled_shares(scores[np.newaxis], plan)[0]
     between, within = len(sizes) - 1, sum(sizes) - len(sizes)
-    for order, share in zip(
-        group_products.orders_of(plan.block(0)), found.T, strict=True
-    ):
+    for order, share in zip(group_products.orders_of(plan.block(0)), found.T, strict=True):
         parts = np.split(order, np.cumsum(sizes)[:-1])
-        f = np.array(
-            oracles.level_f([scores[:, part].T.tolist() for part in parts], False)
-        )
-        np.testing.assert_allclose(
-            share, between * f / (between * f + within), rtol=1e-10
-        )
+        f = np.array(oracles.level_f([scores[:, part].T.tolist() for part in parts], False))
+        np.testing.assert_allclose(share, between * f / (between * f + within), rtol=1e-10)
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (3, 4), (2, 2, 3)])
-def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though_batches_differ(
-    sizes, monkeypatch
-):
+def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though_batches_differ(sizes, monkeypatch):
     for module in (level_differences, engine):
         monkeypatch.setattr(module, "CACHE", 2**11)
     plan = plans.plan_runs(sizes, None)
@@ -823,16 +687,9 @@ def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though
         for labels in np.concatenate(list(plan.blocks())):
             groups = [residuals[labels == group] for group in range(len(sizes))]
             pairs = itertools.combinations(groups, 2)
-            largest.append(
-                max(
-                    (stats.ttest_ind(a, b, equal_var=False).statistic ** 2).max()
-                    for a, b in pairs
-                )
-            )
+            largest.append(max((stats.ttest_ind(a, b, equal_var=False).statistic ** 2).max() for a, b in pairs))
         # 0 as observed
-        np.testing.assert_allclose(
-            np.sort(found[task]), np.sort(largest), rtol=1e-9, atol=1e-20
-        )
+        np.testing.assert_allclose(np.sort(found[task]), np.sort(largest), rtol=1e-9, atol=1e-20)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9))
@@ -854,6 +711,4 @@ def test_cluster_masses_are_those_of_plain_loops(seed, n_resamples):
 
 
 def test_an_alpha_of_almost_one_is_no_trouble(curves):
-    assert (
-        profile(curves, confidence_level=1e-12, n_resamples=5, rng=0).ss_null_upper >= 0
-    ).all()
+    assert (profile(curves, confidence_level=1e-12, n_resamples=5, rng=0).ss_null_upper >= 0).all()

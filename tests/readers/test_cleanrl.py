@@ -27,9 +27,7 @@ def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
         returns = scores.curves.to_dataarray("value", training="step", extra="task")
     assert returns.task.values.tolist() == ["Hopper-v4", "My__Env"]
     assert returns.algorithm.values.tolist() == ["ppo_continuous_action", "sac"]
-    np.testing.assert_array_equal(
-        returns, np.broadcast_to(np.outer([1, 2, 3], range(4)), returns.shape)
-    )
+    np.testing.assert_array_equal(returns, np.broadcast_to(np.outer([1, 2, 3], range(4)), returns.shape))
     assert (returns.curves.randomized_anova(confidence_level=0.5).n_levels == 4).all()
 
 

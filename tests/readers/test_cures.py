@@ -27,9 +27,7 @@ def lines(offset, steps=(10, 20, 30)):
 
 
 def table(offset, score="loss"):
-    return f"step,{score}\n" + "".join(
-        f"{step},{offset + step / 100}\n" for step in (10, 20, 30)
-    )
+    return f"step,{score}\n" + "".join(f"{step},{offset + step / 100}\n" for step in (10, 20, 30))
 
 
 @pytest.mark.parametrize("ending", ["csv", "log"])
@@ -57,9 +55,7 @@ def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, 
     names = re.search(r"names='([^']*)'", str(caught.value))[1]
     with pytest.warns(UserWarning, match="6 logs do not match and are left out"):
         frame = readers.read(tmp_path, names=names)
-    assert sorted(
-        map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())
-    ) == sorted(RUNS)
+    assert sorted(map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())) == sorted(RUNS)
     assert frame["loss"].max() < 10
 
 
@@ -78,9 +74,7 @@ def test_a_text_log_that_begins_again_is_said_with_its_line(tmp_path):
     said = r"a\.log: line 6 begins again at step 10, two logs in one file.*duplicates='last'$"
     with pytest.warns(UserWarning, match=said):
         frame = readers.read(tmp_path / "a.log")
-    curves = frame.assign(run=0).curves.to_dataarray(
-        "loss", training="step", algorithm=None, duplicates="last"
-    )
+    curves = frame.assign(run=0).curves.to_dataarray("loss", training="step", algorithm=None, duplicates="last")
     assert curves.squeeze().to_numpy().tolist() == [5.1, 5.2, 5.3]
 
 
@@ -102,9 +96,7 @@ def mmengine(every=50, by_epoch=True, better=0):
     rows = []
     for step in range(10, 151, 10):
         epoch = (step - 1) // 50 + 1
-        rows.append(
-            {"lr": 0.1, "loss": 10 / step, "epoch": epoch, "iter": step, "step": step}
-        )
+        rows.append({"lr": 0.1, "loss": 10 / step, "epoch": epoch, "iter": step, "step": step})
         if step % every == 0:
             rows.append(
                 {
@@ -134,9 +126,7 @@ def test_steps_of_validation_that_count_epochs_are_no_iterations(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["mmengine", "text"])
-def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(
-    tmp_path, form, monkeypatch, capsys
-):
+def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(tmp_path, form, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for algorithm, run in RUNS:
         home = tmp_path / "logs" / algorithm / str(run)
@@ -145,10 +135,7 @@ def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(
             text = mmengine(better=better)
             write(home / "20260101_101010" / "vis_data" / "scalars.json", text)
         else:
-            both = [
-                f"iter {10 * i}: loss {1 / i}\nepoch {i}: val acc {better + i}\n"
-                for i in range(1, 4)
-            ]
+            both = [f"iter {10 * i}: loss {1 / i}\nepoch {i}: val acc {better + i}\n" for i in range(1, 4)]
             write(home / "out.log", "".join(both))
     assert main(["logs", "--n-resamples", "99"]) == 0
     out, err = capsys.readouterr()
@@ -194,9 +181,7 @@ LOOKS = {
 
 @pytest.mark.parametrize(("name", "text", "look", "near"), LOOKS.values(), ids=LOOKS)
 @pytest.mark.parametrize("below", [False, True])
-def test_what_is_nearest_is_said_by_content_and_not_by_name(
-    tmp_path, name, text, look, near, below
-):
+def test_what_is_nearest_is_said_by_content_and_not_by_name(tmp_path, name, text, look, near, below):
     path = tmp_path / name
     path.write_text(text)
     given = tmp_path if below else path
@@ -297,43 +282,26 @@ def test_a_source_of_one_table_is_one_declaration(tmp_path):
 def test_only_one_module_opens_files():
     """There, the limit of expansion holds."""
     room = Path(readers.__file__).parent
-    opening = re.compile(
-        r"\.read_bytes\(|\.read_text\(|(?<!\w)open\(|\.open\(|ZipFile\(|np\.load\(|sqlite3\.connect\("
-    )
+    opening = re.compile(r"\.read_bytes\(|\.read_text\(|(?<!\w)open\(|\.open\(|ZipFile\(|np\.load\(|sqlite3\.connect\(")
     assert opening.search("with path.open() as file")
-    found = {
-        path.name for path in room.rglob("*.py") if opening.search(path.read_text())
-    }
+    found = {path.name for path in room.rglob("*.py") if opening.search(path.read_text())}
     assert found == {"open_files.py"}
 
 
-@pytest.mark.parametrize(
-    "name", ["log.csv.gz", "metrics.jsonl.gz", "out.log.gz", "a.npz"]
-)
-def test_the_option_that_lifts_the_limit_of_expansion_is_named(
-    tmp_path, name, monkeypatch, capsys
-):
+@pytest.mark.parametrize("name", ["log.csv.gz", "metrics.jsonl.gz", "out.log.gz", "a.npz"])
+def test_the_option_that_lifts_the_limit_of_expansion_is_named(tmp_path, name, monkeypatch, capsys):
     rows = [(algorithm, run, step) for algorithm, run in RUNS for step in range(400)]
     frame = pd.DataFrame(rows, columns=["algorithm", "run", "step"])
     frame["score"] = frame["run"] / 10 + 5.0 * (frame["algorithm"] == "fast")
     path = tmp_path / name
     if name == "a.npz":
-        text = {
-            column: frame[column].to_numpy(str if column == "algorithm" else None)
-            for column in frame
-        }
+        text = {column: frame[column].to_numpy(str if column == "algorithm" else None) for column in frame}
         np.savez_compressed(path, **text)
     elif name == "out.log.gz":
-        said = [
-            f"step {step}: loss {step / 7}, score {step / 9}\n" for step in range(1000)
-        ]
+        said = [f"step {step}: loss {step / 7}, score {step / 9}\n" for step in range(1000)]
         path.write_bytes(gzip.compress("".join(said).encode()))
     else:
-        text = (
-            frame.to_csv(index=False)
-            if name == "log.csv.gz"
-            else frame.to_json(orient="records", lines=True)
-        )
+        text = frame.to_csv(index=False) if name == "log.csv.gz" else frame.to_json(orient="records", lines=True)
         path.write_bytes(gzip.compress(text.encode()))
     with pytest.raises(
         ValueError,
@@ -346,9 +314,7 @@ def test_the_option_that_lifts_the_limit_of_expansion_is_named(
     monkeypatch.chdir(tmp_path)
     assert main([name, "--max-expanded", "1e4", "--n-resamples", "99"]) == 2
     err = capsys.readouterr().err
-    assert (
-        f"Type: python -m xcurves {name} --max-expanded 1e4 --n-resamples 99 --max-expanded 100000"
-        in err
-        or ("--max-expanded 100000, or decompress it" in err)
+    assert f"Type: python -m xcurves {name} --max-expanded 1e4 --n-resamples 99 --max-expanded 100000" in err or (
+        "--max-expanded 100000, or decompress it" in err
     )
     assert main([name, "--max-expanded", "1e6", "--n-resamples", "99"]) == 0

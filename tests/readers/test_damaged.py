@@ -15,9 +15,7 @@ TRIAL = next(LOGS.rglob("result.json")).parent
 NESTED = "[" * 100_000 + "]" * 100_000
 LARGE = "9" * 400
 STATE = '{"global_step": 1, "log_history": [{"step": 1, "loss": %s}]}'
-METRICS = (
-    '{"env": {"task": {"a": {"run": {"step_0": {"step_count": 1, "return": %s}}}}}}'
-)
+METRICS = '{"env": {"task": {"a": {"run": {"step_0": {"step_count": 1, "return": %s}}}}}}'
 HEADER = '#{"t_start": 0.0}\nr,l,t\n'
 CASES = {
     "nested": NESTED,
@@ -58,9 +56,7 @@ def test_states_of_a_trainer(tmp_path, text):
     refused(tmp_path, path)
 
 
-@pytest.mark.parametrize(
-    "text", ["null", NESTED, "[1]", f'{{"lr": {LARGE}}}', r'{"lr": "\ud800"}', ""]
-)
+@pytest.mark.parametrize("text", ["null", NESTED, "[1]", f'{{"lr": {LARGE}}}', r'{"lr": "\ud800"}', ""])
 def test_configurations_of_trials(tmp_path, text):
     folder = shutil.copytree(TRIAL, tmp_path / TRIAL.name)
     (folder / "params.json").write_text(text)
@@ -77,9 +73,7 @@ def test_results_of_trials(tmp_path, line):
     refused(tmp_path, folder / "result.json", source="rllib")
 
 
-@pytest.mark.parametrize(
-    "value", ["{}", '[{"a": 1}]', f"[{LARGE}]", r'["\ud800"]', NESTED]
-)
+@pytest.mark.parametrize("value", ["{}", '[{"a": 1}]', f"[{LARGE}]", r'["\ud800"]', NESTED])
 def test_metrics_of_marl_eval(tmp_path, value):
     path = tmp_path / "metrics.json"
     path.write_text(METRICS % value)
@@ -92,10 +86,7 @@ def test_metrics_of_marl_eval(tmp_path, value):
         "- a=[[[[\n",
         "- 3: {\n",
         '- "a=\\ud800"\n',
-        *(
-            pytest.param(f"- a{by}{NESTED}\n", marks=pytest.mark.slow)
-            for by in (": ", "=")
-        ),
+        *(pytest.param(f"- a{by}{NESTED}\n", marks=pytest.mark.slow) for by in (": ", "=")),
     ],
 )
 def test_overrides_of_hydra(tmp_path, text):
@@ -130,16 +121,8 @@ def _said(path):
 def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, recwarn, number):
     """So many single-byte changes, insertions and cuts of real logs."""
     rng = np.random.default_rng(0)
-    files = [
-        log
-        for log in LOGS.rglob("*")
-        if log.is_file() and log.suffix in (".csv", ".json", ".log", ".npz")
-    ]
-    files = [
-        log
-        for log in files
-        if log.name not in ("writers.json", "history.json", "params.json")
-    ]
+    files = [log for log in LOGS.rglob("*") if log.is_file() and log.suffix in (".csv", ".json", ".log", ".npz")]
+    files = [log for log in files if log.name not in ("writers.json", "history.json", "params.json")]
     refused = 0
     for trial in range(number):
         log = files[trial % len(files)]

@@ -31,10 +31,7 @@ def test_every_episode_of_every_evaluation_is_there():
     assert len(FILES) == 4
     for path in FILES:
         saved = np.load(path)
-        rows = frame[
-            (frame.algorithm == path.parent.parent.name)
-            & (frame.run == int(path.parent.name))
-        ]
+        rows = frame[(frame.algorithm == path.parent.parent.name) & (frame.run == int(path.parent.name))]
         for i, step in enumerate(saved["timesteps"]):
             at_step = rows[rows.step == step]
             assert at_step["return"].tolist() == saved["results"][i].tolist()
@@ -42,9 +39,7 @@ def test_every_episode_of_every_evaluation_is_there():
 
 
 def test_episodes_of_an_evaluation_are_averaged():
-    curves = readers.read(LOGS, source="evaluations").curves.to_dataarray(
-        "return", training="step", duplicates="mean"
-    )
+    curves = readers.read(LOGS, source="evaluations").curves.to_dataarray("return", training="step", duplicates="mean")
     for path in FILES:
         mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name))
         np.testing.assert_allclose(mine, np.load(path)["results"].mean(axis=1))
@@ -58,9 +53,7 @@ def test_success_is_read_where_it_was_logged(a_file):
         ep_lengths=[[3, 4]],
         successes=[[True, False]],
     )
-    assert readers.read(a_file.parents[2], source="evaluations")[
-        "success"
-    ].tolist() == [True, False]
+    assert readers.read(a_file.parents[2], source="evaluations")["success"].tolist() == [True, False]
     assert list(readers.read(a_file, source="evaluations")) == [
         "step",
         "episode",

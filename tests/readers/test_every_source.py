@@ -23,9 +23,7 @@ LOGS = Path(__file__).parent / "logs"
         ("hydra", "PyYAML", "yaml"),
     ],
 )
-def test_a_missing_package_is_said_with_its_extra(
-    name, package, missing, tmp_path, monkeypatch
-):
+def test_a_missing_package_is_said_with_its_extra(name, package, missing, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     for log in ("0/0/a.tfevents", "0/.hydra/overrides.yaml", "0/step.csv"):
         (tmp_path / log).parent.mkdir(parents=True, exist_ok=True)
@@ -64,15 +62,9 @@ def test_a_file_that_is_cut_short_is_named(source, tmp_path):
     whole = len(readers.read(given, source=source))
     path.write_bytes(path.read_bytes()[:-4])
     if n_rows is None:
-        with pytest.raises(
-            ValueError, match=rf"^{re.escape(str(path))} is cut short, damaged or no "
-        ):
+        with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is cut short, damaged or no "):
             readers.read(given, source=source)
         return
-    with pytest.warns(
-        UserWarning, match=rf"{name[-9:]}: the last line is cut short and left out: '"
-    ) as caught:
+    with pytest.warns(UserWarning, match=rf"{name[-9:]}: the last line is cut short and left out: '") as caught:
         assert len(readers.read(given, source=source)) == whole - n_rows
-    assert [(each.filename, str(path) in str(each.message)) for each in caught] == [
-        (__file__, True)
-    ]
+    assert [(each.filename, str(path) in str(each.message)) for each in caught] == [(__file__, True)]

@@ -31,14 +31,10 @@ def frames(draw):
     """Draw a frame: a step, one column of words, one to three columns of numbers."""
     n_rows = draw(st.integers(2, 12))
     names = draw(
-        st.lists(NAMES, min_size=2, max_size=4, unique=True).filter(
-            lambda each: not set(each) & {"step", "nan", "inf"}
-        )
+        st.lists(NAMES, min_size=2, max_size=4, unique=True).filter(lambda each: not set(each) & {"step", "nan", "inf"})
     )
     columns = {"step": np.arange(n_rows) * draw(st.integers(1, 1000))}
-    columns[names[0]] = [
-        f"m{word}" for word in draw(st.lists(WORDS, min_size=n_rows, max_size=n_rows))
-    ]
+    columns[names[0]] = [f"m{word}" for word in draw(st.lists(WORDS, min_size=n_rows, max_size=n_rows))]
     for name in names[1:]:
         columns[name] = draw(st.lists(NUMBERS, min_size=n_rows, max_size=n_rows))
     return pd.DataFrame(columns)
@@ -46,9 +42,7 @@ def frames(draw):
 
 def delimited(delimiter, decimal=".", encoding="utf-8", end="\n", before=""):
     def write(frame):
-        text = frame.to_csv(
-            index=False, sep=delimiter, decimal=decimal, lineterminator=end
-        )
+        text = frame.to_csv(index=False, sep=delimiter, decimal=decimal, lineterminator=end)
         return (before + text).encode(encoding)
 
     return write
@@ -76,12 +70,7 @@ def npz(frame):
     buffer = io.BytesIO()
     np.savez(
         buffer,
-        **{
-            name: frame[name].to_numpy(
-                str if frame[name].dtype.kind not in "if" else None
-            )
-            for name in frame
-        },
+        **{name: frame[name].to_numpy(str if frame[name].dtype.kind not in "if" else None) for name in frame},
     )
     return buffer.getvalue()
 
@@ -139,9 +128,7 @@ def test_a_frame_comes_back_from_every_format(way, compressed, tmp_path, frame):
     path.write_bytes(gzip.compress(data) if compressed else data)
     assert format_of(path) == name
     read = as_numbers(read_rows(path, name).rows)
-    pd.testing.assert_frame_equal(
-        read, frame, check_dtype=False, check_column_type=False
-    )
+    pd.testing.assert_frame_equal(read, frame, check_dtype=False, check_column_type=False)
 
 
 PROPERTY = settings(
@@ -174,20 +161,14 @@ def test_nested_metrics_come_back(tmp_path, compressed, metrics):
     rows = read_rows(path).rows
     n_rounds = len(next(iter(metrics.values())))
     assert rows.pop("step").tolist() == list(range(n_rounds))
-    assert rows.to_dict("list") == {
-        "/".join(name): values for name, values in metrics.items()
-    }
+    assert rows.to_dict("list") == {"/".join(name): values for name, values in metrics.items()}
 
 
 @pytest.mark.parametrize("compressed", [False, True])
 @PROPERTY
 @given(
-    shape=st.tuples(st.integers(1, 5), st.integers(1, 6)).filter(
-        lambda shape: shape[0] != shape[1]
-    ),
-    names=st.lists(NAMES, min_size=3, max_size=4, unique=True).filter(
-        lambda each: not {"run", "step"} & set(each)
-    ),
+    shape=st.tuples(st.integers(1, 5), st.integers(1, 6)).filter(lambda shape: shape[0] != shape[1]),
+    names=st.lists(NAMES, min_size=3, max_size=4, unique=True).filter(lambda each: not {"run", "step"} & set(each)),
     seed=st.integers(0, 99),
 )
 def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, seed):
@@ -201,9 +182,7 @@ def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, 
     buffer = io.BytesIO()
     np.savez(buffer, **{of_steps: levels, of_runs: labels}, **arrays)
     path = tmp_path / "a.npz"
-    path.write_bytes(
-        gzip.compress(buffer.getvalue()) if compressed else buffer.getvalue()
-    )
+    path.write_bytes(gzip.compress(buffer.getvalue()) if compressed else buffer.getvalue())
     assert format_of(path) == "npz"
     rows = read_rows(path).rows
     assert len(rows) == shape[0] * shape[1]
@@ -223,14 +202,10 @@ def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, 
 )
 def test_numbers_of_printed_lines_come_back(tmp_path, frame, head):
     numbers = frame.select_dtypes("float")
-    word = {"[{}]": "iteration"}.get(
-        head, head.partition(" ")[0].partition("=")[0].rstrip(":")
-    )
+    word = {"[{}]": "iteration"}.get(head, head.partition(" ")[0].partition("=")[0].rstrip(":"))
     lines = []
     for step, row in zip(frame["step"], numbers.itertuples(index=False), strict=True):
-        said = ", ".join(
-            f"{name}: {value!r}" for name, value in zip(numbers, row, strict=True)
-        )
+        said = ", ".join(f"{name}: {value!r}" for name, value in zip(numbers, row, strict=True))
         lines += [f"{head.format(step)} {said}", "some other words, 3 of them"]
     path = tmp_path / "out.log"
     path.write_text("\n".join(lines) + "\n")
@@ -291,9 +266,7 @@ def test_lines_that_packages_print(tmp_path, line):
 
 def test_keras_says_its_epoch_in_the_line_before(tmp_path):
     bars = "1/2 ━━━━ 0s 5ms/step - accuracy: 0.1 - loss: 9\b\b\b\b\r2/2 ━━━━ 1s 5ms/step - accuracy: 0.75 - loss: 0.5"
-    (tmp_path / "a.log").write_text(
-        f"Epoch 1/2\n{bars}\nEpoch 2/2\n2/2 - 1s - 5ms/step - accuracy: 0.8 - loss: 0.4\n"
-    )
+    (tmp_path / "a.log").write_text(f"Epoch 1/2\n{bars}\nEpoch 2/2\n2/2 - 1s - 5ms/step - accuracy: 0.8 - loss: 0.4\n")
     rows = read_rows(tmp_path / "a.log").rows
     assert rows.to_dict("records") == [
         {"Epoch": 1, "accuracy": 0.75, "loss": 0.5},
@@ -345,10 +318,7 @@ def test_a_line_that_is_being_written_is_left_out_and_said(tmp_path):
     path.write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "lo')
     read = read_rows(path)
     assert read.rows.to_dict("records") == [{"step": 1, "loss": 2.0}]
-    assert (
-        read.left_out
-        == f'{path}: the last line is cut short and left out: \'{{"step": 2, "lo\''
-    )
+    assert read.left_out == f'{path}: the last line is cut short and left out: \'{{"step": 2, "lo\''
 
 
 @pytest.mark.parametrize(
@@ -406,9 +376,7 @@ def said_of(path):
 @pytest.mark.parametrize("way", [name for name in WRITERS if name != "parquet"])
 def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"step": range(20), "agent": ["sac", "td3"] * 10, "loss": rng.normal(size=20)}
-    )
+    frame = pd.DataFrame({"step": range(20), "agent": ["sac", "td3"] * 10, "loss": rng.normal(size=20)})
     whole = WRITERS[way][1](frame)
     refused = 0
     for trial in range(60):
@@ -493,9 +461,7 @@ def test_a_key_that_stands_twice_in_a_configuration_is_refused(tmp_path):
     for number, algorithm in enumerate("aabb"):
         folder = tmp_path / f"run{number}"
         folder.mkdir()
-        (folder / "a.jsonl").write_text(
-            '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4}\n'
-        )
+        (folder / "a.jsonl").write_text('{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4}\n')
         config = json.dumps({"algo": algorithm, "seed": number % 2})
         (folder / "config.json").write_text(config)
     assert set(xcurves.readers.read(tmp_path)["algorithm"]) == {"a", "b"}
@@ -520,10 +486,6 @@ def test_a_key_that_stands_twice_is_refused_by_name_and_file(tmp_path, name):
     ):
         xcurves.readers.read(tmp_path)
     # the cure: one of them is renamed
-    path.write_text(
-        TWICE[name]
-        .replace('"loss": 0.1', '"other": 0.1')
-        .replace('"loss": [0.1', '"other": [0.1')
-    )
+    path.write_text(TWICE[name].replace('"loss": 0.1', '"other": 0.1').replace('"loss": [0.1', '"other": [0.1'))
     frame = xcurves.readers.read(tmp_path)
     assert frame.filter(like="loss").iloc[:, 0].dropna().iloc[0] == 0.5

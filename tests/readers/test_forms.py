@@ -39,19 +39,14 @@ def each_run(root, name, rows_to_text, place="{algorithm}/{run}"):
 
 
 def lines(form, before=""):
-    return lambda rows: (
-        before + "".join(form.format(step=step, y=y) + "\n" for step, y in rows)
-    )
+    return lambda rows: before + "".join(form.format(step=step, y=y) + "\n" for step, y in rows)
 
 
 def json_lines(**names):
     key, score = names["step"], names["score"]
 
     def text(rows):
-        return "".join(
-            json.dumps({key: step, score: y, "time": {"total": step * 2.5}}) + "\n"
-            for step, y in rows
-        )
+        return "".join(json.dumps({key: step, score: y, "time": {"total": step * 2.5}}) + "\n" for step, y in rows)
 
     return text
 
@@ -140,9 +135,7 @@ def nanogpt(root):
 
 
 def fairseq(root):
-    clock = (
-        "2026-01-02 03:04:05 | INFO | valid | epoch 001 | valid on 'valid' subset | "
-    )
+    clock = "2026-01-02 03:04:05 | INFO | valid | epoch 001 | valid on 'valid' subset | "
     each_run(root, "train.log", lines(clock + "accuracy {y} | num_updates {step}"))
 
 
@@ -230,15 +223,8 @@ def padded(root):
 
 
 def wide_folds(root):
-    made = (
-        frame()
-        .query("step == 30")
-        .pivot_table(index="seed", columns="algo", values="accuracy")
-        .reset_index()
-    )
-    write(
-        root / "results.csv", made.rename(columns={"seed": "fold"}).to_csv(index=False)
-    )
+    made = frame().query("step == 30").pivot_table(index="seed", columns="algo", values="accuracy").reset_index()
+    write(root / "results.csv", made.rename(columns={"seed": "fold"}).to_csv(index=False))
 
 
 def scores_alone(root):
@@ -250,9 +236,7 @@ def scores_alone(root):
 
 def configurations(root):
     made = json_lines(step="step", score="accuracy")
-    for place, (algorithm, run) in enumerate(
-        (algorithm, run) for algorithm in ALGORITHMS for run in RUNS
-    ):
+    for place, (algorithm, run) in enumerate((algorithm, run) for algorithm in ALGORITHMS for run in RUNS):
         home = root / f"2026-01-01_{place:02}x"
         write(
             home / "log.jsonl",
@@ -305,11 +289,7 @@ def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
     assert status == 0, err
     assert "\nfast over slow " in out
     levels = [np.mean([SCORES["fast", run, step] for run in RUNS]) for step in STEPS]
-    assert any(
-        f"{value:.{digits}f}" in out
-        for value in (np.mean(levels), levels[-1])
-        for digits in (1, 2, 3)
-    ), out
+    assert any(f"{value:.{digits}f}" in out for value in (np.mean(levels), levels[-1]) for digits in (1, 2, 3)), out
 
 
 LOGS = Path(__file__).parent / "logs"
@@ -376,9 +356,7 @@ def test_logs_of_packages_are_curves_that_can_be_compared(source):
     assert result["f"].notnull().any()
 
 
-def test_several_columns_of_the_algorithm_and_wide_columns_are_options(
-    tmp_path, monkeypatch, capsys
-):
+def test_several_columns_of_the_algorithm_and_wide_columns_are_options(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame().assign(lr=0.01).to_csv("long.csv", index=False)
     for given in (
@@ -386,18 +364,11 @@ def test_several_columns_of_the_algorithm_and_wide_columns_are_options(
         ["--algorithm", "algo", "lr", "long.csv"],
     ):
         assert main([*given, "--n-resamples", "99"]) == 0
-        assert (
-            "\nalgo=fast, lr=0.01 over algo=slow, lr=0.01 " in capsys.readouterr().out
-        )
-    wide = frame().pivot_table(
-        index="step", columns=["algo", "seed"], values="accuracy"
-    )
+        assert "\nalgo=fast, lr=0.01 over algo=slow, lr=0.01 " in capsys.readouterr().out
+    wide = frame().pivot_table(index="step", columns=["algo", "seed"], values="accuracy")
     wide.columns = [f"{algorithm}_seed{run}" for algorithm, run in wide.columns]
     wide.reset_index().to_csv("wide.csv", index=False)
-    assert (
-        main(["wide.csv", "--columns", "{algorithm}_seed{run}", "--n-resamples", "99"])
-        == 0
-    )
+    assert main(["wide.csv", "--columns", "{algorithm}_seed{run}", "--n-resamples", "99"]) == 0
     assert "\nfast over slow " in capsys.readouterr().out
     assert main(["long.csv", "--algorithm", "algo", "rl"]) == 2
     assert "--algorithm rl is no column of ARCHIVE" in capsys.readouterr().err

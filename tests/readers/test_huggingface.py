@@ -21,14 +21,8 @@ def test_the_last_checkpoint_of_each_run_gives_the_whole_history(metric):
     curves = frame.curves.to_dataarray(metric, training="step")
     assert len(RUNS) == 4
     for run in RUNS:
-        own = {
-            row["step"]: row[metric]
-            for row in last_state(run)["log_history"]
-            if metric in row
-        }
-        mine = curves.sel(algorithm=run.parent.name, run=int(run.name)).dropna(
-            "training"
-        )
+        own = {row["step"]: row[metric] for row in last_state(run)["log_history"] if metric in row}
+        mine = curves.sel(algorithm=run.parent.name, run=int(run.name)).dropna("training")
         assert dict(zip(mine.training.values, mine.values, strict=True)) == own
 
 

@@ -42,9 +42,7 @@ def swept(tmp_path_factory):
         "+seed=1,2,3",
         "+optimizer.lr=0.1",
     ]
-    subprocess.run(
-        [*command, "hydra.sweep.dir=sweep"], cwd=folder, check=True, capture_output=True
-    )
+    subprocess.run([*command, "hydra.sweep.dir=sweep"], cwd=folder, check=True, capture_output=True)
     return folder / "sweep"
 
 
@@ -60,9 +58,7 @@ def test_overrides_become_columns_of_each_job(sweep):
     assert list(frame) == ["job", "agent", "seed", "optimizer.lr", "step", "return"]
     assert frame["optimizer.lr"].unique().tolist() == [0.1]
     assert frame.attrs["source"] == "6 jobs of Hydra below sweep: CSV"
-    curves = frame.curves.to_dataarray(
-        "return", algorithm="agent", run="seed", training="step"
-    )
+    curves = frame.curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
     assert curves.sel(algorithm="sac", run=2).values.tolist() == [21, 23, 25]
     assert curves.sel(algorithm="td3", run=3).values.tolist() == [30, 31, 32]
     curves.curves.randomized_anova(confidence_level=0.5)
@@ -78,17 +74,13 @@ def test_jobs_that_override_other_things_are_refused(sweep):
     ):
         reader.multirun(sweep)
     overrides.write_text("- 'a\n")
-    with pytest.raises(
-        ValueError, match=rf"^{overrides} is cut short, damaged or no overrides: "
-    ):
+    with pytest.raises(ValueError, match=rf"^{overrides} is cut short, damaged or no overrides: "):
         reader.multirun(sweep)
 
 
 def test_jobs_without_logs_or_with_logs_of_several_runs_are_refused(sweep):
     (sweep / "2" / "logs" / "returns.csv").unlink()
-    with pytest.raises(
-        ValueError, match=rf"'{sweep}/2' (is|holds) nothing that is recognised"
-    ):
+    with pytest.raises(ValueError, match=rf"'{sweep}/2' (is|holds) nothing that is recognised"):
         reader.multirun(sweep)
     (sweep / "2" / "other").mkdir()
     for folder in ("logs", "other"):

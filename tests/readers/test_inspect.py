@@ -60,16 +60,12 @@ def test_a_log_without_summaries_has_them_in_its_samples(tmp_path):
     for path in (LOGS / "json").iterdir():
         said = json.loads(path.read_text())
         samples = said.pop("samples")
-        with zipfile.ZipFile(
-            tmp_path / f"{path.stem}.eval", "w", zipfile.ZIP_DEFLATED
-        ) as made:
+        with zipfile.ZipFile(tmp_path / f"{path.stem}.eval", "w", zipfile.ZIP_DEFLATED) as made:
             made.writestr("header.json", json.dumps(said))
             for sample in samples:
                 name = f"samples/{sample['id']}_epoch_{sample['epoch']}.json"
                 made.writestr(name, json.dumps(sample))
-    pd.testing.assert_frame_equal(
-        keyed(readers.read(tmp_path)), keyed(readers.read(LOGS / "json"))
-    )
+    pd.testing.assert_frame_equal(keyed(readers.read(tmp_path)), keyed(readers.read(LOGS / "json")))
 
 
 @pytest.mark.filterwarnings(TEXTS)

@@ -18,9 +18,7 @@ FILES = sorted(LOGS.rglob("history.json"))
 def histories():
     """What fit returned for each run: an epoch list and a history, as keras.callbacks.History has them."""
     return {
-        (path.parent.parent.name, int(path.parent.name)): SimpleNamespace(
-            **json.loads(path.read_text())
-        )
+        (path.parent.parent.name, int(path.parent.name)): SimpleNamespace(**json.loads(path.read_text()))
         for path in FILES
     }
 
@@ -28,19 +26,12 @@ def histories():
 def test_a_history_and_the_file_of_its_logger_are_the_same_curves(histories):
     assert len(histories) == 4
     for metric in ("loss", "val_loss"):
-        logged = readers.read(LOGS, source="keras").curves.to_dataarray(
-            metric, training="epoch"
-        )
-        fitted = keras.fit_history(histories).curves.to_dataarray(
-            metric, training="epoch"
-        )
+        logged = readers.read(LOGS, source="keras").curves.to_dataarray(metric, training="epoch")
+        fitted = keras.fit_history(histories).curves.to_dataarray(metric, training="epoch")
         assert logged.sizes == fitted.sizes == {"algorithm": 2, "run": 2, "training": 3}
         assert abs(logged - fitted).max() < 1e-12
         for (algorithm, run), own in histories.items():
-            assert (
-                fitted.sel(algorithm=algorithm, run=run).values.tolist()
-                == own.history[metric]
-            )
+            assert fitted.sel(algorithm=algorithm, run=run).values.tolist() == own.history[metric]
 
 
 def test_the_dict_of_a_history_does_too(histories):
@@ -49,18 +40,14 @@ def test_the_dict_of_a_history_does_too(histories):
 
 
 def test_histories_need_the_names_of_their_runs():
-    with pytest.raises(
-        TypeError, match=r"^histories must map \(algorithm,.*got dict. Name them"
-    ):
+    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got dict. Name them"):
         keras.fit_history({"cnn": {"loss": [1.0]}})
     with pytest.raises(
         TypeError,
         match=r"^histories\[\('cnn', 0\)\] must be what model.fit returned; got list",
     ):
         keras.fit_history({("cnn", 0): [1.0]})
-    with pytest.raises(
-        ValueError, match=r"^histories have no epochs.*Leave such runs out"
-    ):
+    with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
         keras.fit_history({("cnn", 0): {"loss": []}})
 
 
@@ -79,7 +66,5 @@ def test_metrics_of_several_values_an_epoch_are_refused(values):
 
 
 def test_arrays_of_one_number_an_epoch_are_read():
-    frame = keras.fit_history(
-        {("cnn", 0): {"loss": np.array([1.0, 0.5], np.float32), "n": [1, 2]}}
-    )
+    frame = keras.fit_history({("cnn", 0): {"loss": np.array([1.0, 0.5], np.float32), "n": [1, 2]}})
     assert frame.to_dict("list")["loss"] == [1.0, 0.5]

@@ -16,11 +16,7 @@ FILES = sorted(LOGS.rglob("metrics.csv"))
 def logged(path, metric):
     """Return what a file says of a metric, by step."""
     with path.open(newline="") as lines:
-        return {
-            int(row["step"]): float(row[metric])
-            for row in csv.DictReader(lines)
-            if row[metric]
-        }
+        return {int(row["step"]): float(row[metric]) for row in csv.DictReader(lines) if row[metric]}
 
 
 # pandas 2 reads numbers of many digits up to some 1e-13 off; from pandas 3 on they are exact.
@@ -29,14 +25,10 @@ ROUNDING = 0 if int(pd.__version__.split(".")[0]) >= 3 else 1e-12
 
 @pytest.mark.parametrize("metric", ["train_loss", "val_loss"])
 def test_interleaved_metrics_have_each_their_own_levels(metric):
-    curves = readers.read(LOGS, source="lightning").curves.to_dataarray(
-        metric, training="step"
-    )
+    curves = readers.read(LOGS, source="lightning").curves.to_dataarray(metric, training="step")
     assert len(FILES) == 4
     for path in FILES:
-        mine = curves.sel(
-            algorithm=path.parent.parent.name, run=int(path.parent.name)
-        ).dropna("training")
+        mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name)).dropna("training")
         expected = logged(path, metric)
         assert mine.training.values.tolist() == list(expected)
         np.testing.assert_allclose(mine.values, list(expected.values()), rtol=ROUNDING)

@@ -117,9 +117,7 @@ def test_measures_of_filters_are_columns_and_those_of_wholes_are_named(tmp_path)
     path.write_text("\n".join(lines) + "\n")
     with pytest.warns(UserWarning, match=r"are left out: bleu$"):
         frame = readers.read(tmp_path)
-    assert frame[["algorithm", "benchmark", "item"]].to_numpy().tolist() == [
-        ["small", "gsm8k", 0]
-    ]
+    assert frame[["algorithm", "benchmark", "item"]].to_numpy().tolist() == [["small", "gsm8k", 0]]
     assert frame["exact_match,strict-match"].tolist() == [0.0]
     assert frame["exact_match,flexible-extract"].tolist() == [1.0]
     path.write_text("\n".join([*lines, lines[0]]) + "\n")

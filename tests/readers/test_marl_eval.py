@@ -19,14 +19,8 @@ def test_every_measurement_finds_its_place():
         curves = frame.curves.to_dataarray(metric, **NAMES)
         for algorithm, seeds in runs.items():
             for seed, steps in seeds.items():
-                own = {
-                    step["step_count"]: step[metric][0]
-                    for name, step in steps.items()
-                    if name.startswith("step_")
-                }
-                mine = curves.sel(
-                    env="smac", task="3s5z", algorithm=algorithm, run=seed
-                )
+                own = {step["step_count"]: step[metric][0] for name, step in steps.items() if name.startswith("step_")}
+                mine = curves.sel(env="smac", task="3s5z", algorithm=algorithm, run=seed)
                 assert dict(zip(mine.training.values, mine.values, strict=True)) == own
     assert curves.sizes == {
         "env": 1,
@@ -42,9 +36,7 @@ def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused
 ):
     for i, seed in enumerate(["seed_0", "seed_1"]):
         steps = {"step_0": {"step_count": 0, "return": [1.0, 2.0]}}
-        (tmp_path / f"{i}.json").write_text(
-            json.dumps({"e": {"t": {"a": {seed: steps}}}})
-        )
+        (tmp_path / f"{i}.json").write_text(json.dumps({"e": {"t": {"a": {seed: steps}}}}))
     assert readers.read(tmp_path, source="marl-eval")["run"].tolist() == [
         "seed_0",
         "seed_0",
@@ -52,16 +44,12 @@ def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused
         "seed_1",
     ]
     (tmp_path / "2.json").write_text((tmp_path / "1.json").read_text())
-    with pytest.raises(
-        ValueError, match=r"2\.json and .*1\.json both.*Remove one of them"
-    ):
+    with pytest.raises(ValueError, match=r"2\.json and .*1\.json both.*Remove one of them"):
         readers.read(tmp_path, source="marl-eval")
 
 
 def test_metrics_of_unlike_length_are_refused(tmp_path):
     path = tmp_path / "metrics.json"
-    path.write_text(
-        '{"e": {"t": {"a": {"s": {"step_0": {"step_count": 0, "x": [1], "y": [1, 2]}}}}}}'
-    )
+    path.write_text('{"e": {"t": {"a": {"s": {"step_0": {"step_count": 0, "x": [1], "y": [1, 2]}}}}}}')
     with pytest.raises(ValueError, match=r"e / t /.*{'x': 1, 'y': 2}"):
         readers.read(path, source="marl-eval")

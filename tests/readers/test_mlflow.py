@@ -39,9 +39,7 @@ def fill(client):
             client.log_param(run, "model", model)
             client.log_param(run, "seed", seed)
             for step in range(4):
-                client.log_metric(
-                    run, "val/accuracy", SCORES[i, seed, step], step=10 * step
-                )
+                client.log_metric(run, "val/accuracy", SCORES[i, seed, step], step=10 * step)
             client.log_metric(run, "final", 1.0)
             client.set_terminated(run)
 
@@ -57,9 +55,7 @@ def test_every_value_of_every_metric_is_read(store):
     frame = read(store)
     assert set(frame["experiment"]) == {"digits"}
     accuracy = frame[frame["metric"] == "val/accuracy"]
-    curves = accuracy.curves.to_dataarray(
-        "value", algorithm="params.model", run="params.seed", training="step"
-    )
+    curves = accuracy.curves.to_dataarray("value", algorithm="params.model", run="params.seed", training="step")
     np.testing.assert_array_equal(curves, SCORES)
     assert curves.training.values.tolist() == [0, 10, 20, 30]
     curves.curves.randomized_anova(confidence_level=0.5)
@@ -71,9 +67,7 @@ def test_the_frame_of_search_runs_is_tidy_already(stores):
     mlflow.set_tracking_uri((stores / "mlruns").as_uri())
     frame = mlflow.search_runs(experiment_names=["digits"])
     names = {"algorithm": "params.model", "run": "params.seed", "training": None}
-    np.testing.assert_array_equal(
-        frame.curves.to_dataarray("metrics.val/accuracy", **names), SCORES[..., -1]
-    )
+    np.testing.assert_array_equal(frame.curves.to_dataarray("metrics.val/accuracy", **names), SCORES[..., -1])
 
 
 def test_a_damaged_store_is_named(store):

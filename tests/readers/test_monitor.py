@@ -16,9 +16,7 @@ LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
 @pytest.fixture(scope="module")
 def sb3():
     """The module of the real Monitor. It needs no torch, but the package around it does."""
-    pytest.importorskip(
-        "gymnasium", reason="Stable-Baselines3's Monitor needs gymnasium"
-    )
+    pytest.importorskip("gymnasium", reason="Stable-Baselines3's Monitor needs gymnasium")
     package = importlib.util.find_spec("stable_baselines3")
     if package is None:
         pytest.skip("needs stable-baselines3")
@@ -68,9 +66,7 @@ def logs(sb3, tmp_path):
     for algorithm, seed in [("sac", 2), ("sac", 10), ("td3", 2)]:
         folder = tmp_path / algorithm / str(seed)
         play(
-            sb3.Monitor(
-                walk(seed), str(folder / "monitor.csv"), info_keywords=("won",)
-            ),
+            sb3.Monitor(walk(seed), str(folder / "monitor.csv"), info_keywords=("won",)),
             20 + seed,
         )
     return tmp_path
@@ -100,23 +96,16 @@ def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
 
 def test_units_and_provenance_reach_the_curves(logs):
     frame = readers.read(logs, source="monitor")
-    curves = frame.curves.to_dataarray(
-        "return", training="step", on=[10, 20, 30, 40], method="mean"
-    )
+    curves = frame.curves.to_dataarray("return", training="step", on=[10, 20, 30, 40], method="mean")
     assert curves.training.attrs == {"units": "steps", "long_name": "environment steps"}
     assert curves.attrs["long_name"] == "episode return"
     assert curves.attrs["source"] == f"Stable-Baselines3 Monitor logs below {logs.name}"
     rows = frame[(frame.algorithm == "td3") & (frame.step > 10) & (frame.step <= 20)]
-    np.testing.assert_allclose(
-        curves.sel(algorithm="td3", run=2, training=20), rows["return"].mean()
-    )
+    np.testing.assert_allclose(curves.sel(algorithm="td3", run=2, training=20), rows["return"].mean())
 
 
 def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
-    envs = [
-        sb3.Monitor(walk(seed), str(tmp_path / "ppo" / "0" / str(seed)))
-        for seed in range(3)
-    ]
+    envs = [sb3.Monitor(walk(seed), str(tmp_path / "ppo" / "0" / str(seed))) for seed in range(3)]
     for _ in range(5):
         for env in envs:
             env.reset()
@@ -194,29 +183,21 @@ def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
 
 
 def test_folders_that_do_not_fit_are_said(logs, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"^folders=\['run'\] are not the levels.*'sac/10"
-    ):
+    with pytest.raises(ValueError, match=r"^folders=\['run'\] are not the levels.*'sac/10"):
         readers.read(logs, folders="run", source="monitor")
     with pytest.raises(ValueError, match=r"has a column 'run' too\. Name that level"):
         readers.read(logs, folders=("run", "run"), source="monitor")
-    with pytest.raises(
-        FileNotFoundError, match=r"elsewhere' does not exist. Check the path"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"elsewhere' does not exist. Check the path"):
         readers.read(tmp_path / "elsewhere", source="monitor")
     (tmp_path / "bare").mkdir()
-    with pytest.raises(
-        FileNotFoundError, match=r"holds no monitor\.csv. Check the path"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"holds no monitor\.csv. Check the path"):
         readers.read(tmp_path / "bare", source="monitor")
 
 
 def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
     frame = readers.read(LOGS, source="monitor")
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
-        header, names, *lines = (
-            (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
-        )
+        header, names, *lines = (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
         assert names == "r,l,t"
         own = np.array([line.split(",") for line in lines], dtype=float)
         np.testing.assert_array_equal(rows[["return", "episode_length", "time"]], own)
@@ -230,9 +211,7 @@ def test_bins_with_a_tolerance_keep_the_last_bin():
     without = frame.curves.to_dataarray("return", **bins)
     assert without.sel(training=512).isnull().any()
     tolerance = frame["episode_length"].max()
-    assert (
-        frame.curves.to_dataarray("return", **bins, tolerance=tolerance).notnull().all()
-    )
+    assert frame.curves.to_dataarray("return", **bins, tolerance=tolerance).notnull().all()
 
 
 TABLE = """\
@@ -252,10 +231,7 @@ def test_tables_of_log_txt_have_the_names_of_progress_csv(tmp_path):
     """In the form of HumanOutputFormat in stable_baselines3/common/logger.py."""
     for agent, better in (("a2c", 0), ("ppo", 5)):
         for seed in range(2):
-            tables = [
-                TABLE.format(reward=better + seed + step / 1e4, step=step)
-                for step in (2048, 4096)
-            ]
+            tables = [TABLE.format(reward=better + seed + step / 1e4, step=step) for step in (2048, 4096)]
             folder = tmp_path / agent / str(seed)
             folder.mkdir(parents=True)
             (folder / "log.txt").write_text("Logging to logs\n" + "".join(tables))

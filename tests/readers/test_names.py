@@ -16,9 +16,7 @@ KERAS = Path(__file__).parent / "logs" / "keras"
 def flat(tmp_path):
     """Return Keras' own logs, copied to one folder."""
     for log in KERAS.rglob("training.log"):
-        shutil.copy(
-            log, tmp_path / f"{log.parent.parent.name}_seed{log.parent.name}.log"
-        )
+        shutil.copy(log, tmp_path / f"{log.parent.parent.name}_seed{log.parent.name}.log")
     return tmp_path
 
 
@@ -50,9 +48,7 @@ def test_folders_and_deeper_files_match_too(flat):
 
 def test_one_file_has_a_name_too(flat):
     frame = readers.read(flat / "wide_seed1.log", names="{algorithm}_seed{run}.log")
-    assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [
-        ["wide", 1]
-    ]
+    assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["wide", 1]]
 
 
 def test_what_does_not_match_is_said(flat):
@@ -81,9 +77,7 @@ def test_a_flat_folder_gets_the_pattern_as_its_cure(flat):
 
 @pytest.mark.parametrize("names", ["", "run", "{1}", "{run", "{run,(}", "{run,(a)}", 3])
 def test_patterns_that_are_none_are_refused(names):
-    with pytest.raises(
-        ValueError, match=r"^names must be a pattern of parts in braces, .*Correct it$"
-    ):
+    with pytest.raises(ValueError, match=r"^names must be a pattern of parts in braces, .*Correct it$"):
         compiled(names)
 
 

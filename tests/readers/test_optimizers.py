@@ -28,17 +28,8 @@ def test_ioh_has_the_best_value_so_far(algorithm, number, name):
     """The last row of a run has the value of its last evaluation, not the best."""
     frame = readers.read(LOGS / "ioh")
     assert frame.attrs["higher_is_better"] == 0
-    rows = frame[
-        (frame["algorithm"] == algorithm)
-        & (frame["task"] == f"f{number} {name}, dim 2")
-    ]
-    path = (
-        LOGS
-        / "ioh"
-        / algorithm
-        / f"data_f{number}_{name}"
-        / f"IOHprofiler_f{number}_DIM2.dat"
-    )
+    rows = frame[(frame["algorithm"] == algorithm) & (frame["task"] == f"f{number} {name}, dim 2")]
+    path = LOGS / "ioh" / algorithm / f"data_f{number}_{name}" / f"IOHprofiler_f{number}_DIM2.dat"
     blocks = blocks_of(path, "evaluations")
     runs = ["1/1", "1/2", "2/1", "2/2"]
     assert rows["run"].unique().tolist() == runs
@@ -69,9 +60,7 @@ def test_coco_has_the_gap_to_the_optimum_at_numbers_of_evaluations():
             folder = LOGS / "coco-experiment" / algorithm / f"data_f{number}"
             blocks = blocks_of(folder / f"bbobexp_f{number}_DIM2.tdat", "%")
             for run, block in zip("123", blocks, strict=True):
-                own = frame.query(
-                    f"algorithm == '{algorithm}' and task == 'f{number}, dim 2' and run == '{run}'"
-                )
+                own = frame.query(f"algorithm == '{algorithm}' and task == 'f{number}, dim 2' and run == '{run}'")
                 expected = [[at, gap] for at, _, gap in block]
                 np.testing.assert_array_equal(own[["evaluations", "gap"]], expected)
     curves = frame.curves.to_dataarray("gap", training="evaluations", extra="task")

@@ -33,9 +33,7 @@ FAIRSEQ_OLD = """\
 | epoch 001 | train_loss 9.25 | num_updates 200
 | epoch 002 | valid on 'valid' subset | valid_loss 7.5 | valid_ppl 181.02 | num_updates 400
 """
-FAIRSEQ_FILE = "".join(
-    line.rpartition(" | ")[2] + "\n" for line in FAIRSEQ_JSON.splitlines()
-)
+FAIRSEQ_FILE = "".join(line.rpartition(" | ")[2] + "\n" for line in FAIRSEQ_JSON.splitlines())
 MMCV = f"""\
 {CLOCK},877 - mmdet - INFO - workflow: [('train', 1)], max: 2 epochs
 {CLOCK},877 - mmdet - INFO - Epoch [1][50/100]\tlr: 1.978e-03, eta: 3 days, 0:56:09, time: 0.3, memory: 50, loss: 1.5
@@ -65,9 +63,7 @@ def at(frame, score, step):
     return dict(zip(rows[step], rows[score], strict=True))
 
 
-@pytest.mark.parametrize(
-    "text", [FAIRSEQ_TEXT, FAIRSEQ_OLD, FAIRSEQ_JSON, FAIRSEQ_FILE]
-)
+@pytest.mark.parametrize("text", [FAIRSEQ_TEXT, FAIRSEQ_OLD, FAIRSEQ_JSON, FAIRSEQ_FILE])
 def test_fairseq(tmp_path, text):
     frame = read(tmp_path, text)
     assert frame.attrs["source"] == "fairseq logs in run.log"
@@ -118,7 +114,14 @@ def test_a_time_and_a_level_may_stand_before_a_step(tmp_path):
     text = "".join(
         f"{before}step {step}: loss 0.{step}\n"
         for step, before in enumerate(
-            ["", "12:30:01 ", "[2026-01-02 03:04:05,123] ", "2026-01-02T03:04:05Z INFO - ", "[12:30:01] [DEBUG] ", "| "],
+            [
+                "",
+                "12:30:01 ",
+                "[2026-01-02 03:04:05,123] ",
+                "2026-01-02T03:04:05Z INFO - ",
+                "[12:30:01] [DEBUG] ",
+                "| ",
+            ],
             1,
         )
     )  # fmt: skip

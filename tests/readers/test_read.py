@@ -67,17 +67,11 @@ def test_folders_name_levels_where_folders_name_runs(tmp_path):
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
     assert readers.read(tmp_path).equals(frame)
     write(tmp_path / "y" / "0" / "progress.csv", "step,r\n0,1\n")
-    with pytest.raises(
-        ValueError, match=r"are not the levels of folders below .*Name each level"
-    ):
+    with pytest.raises(ValueError, match=r"are not the levels of folders below .*Name each level"):
         readers.read(tmp_path)
-    with pytest.raises(
-        ValueError, match=r"^folders='run' names levels of.*is one file"
-    ):
+    with pytest.raises(ValueError, match=r"^folders='run' names levels of.*is one file"):
         readers.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
-    with pytest.raises(
-        ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"
-    ):
+    with pytest.raises(ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"):
         readers.read(LOGS / "ray", folders="run")
 
 
@@ -86,9 +80,7 @@ def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():
     assert len(set(names)) == len(names)
     assert all(f'"{name}"' in readers.read.__doc__ for name in names)
     assert not any(source.read_run and source.read_all for source in readers.SOURCES)
-    assert {
-        beside for source in readers.SOURCES for beside in source.also_writes
-    } <= set(names)
+    assert {beside for source in readers.SOURCES for beside in source.also_writes} <= set(names)
 
 
 def test_the_page_and_the_command_list_every_source_as_declared(capsys):

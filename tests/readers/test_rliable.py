@@ -11,11 +11,7 @@ def test_every_score_of_runs_tasks_and_frames_finds_its_place():
     frame = rliable.scores(ARRAYS, tasks=["x", "y", "z"], frames=[10, 20])
     curves = frame.curves.to_dataarray("score", training="frame", extra="task")
     for name, array in ARRAYS.items():
-        mine = (
-            curves.sel(algorithm=name)
-            .dropna("run")
-            .transpose("run", "task", "training")
-        )
+        mine = curves.sel(algorithm=name).dropna("run").transpose("run", "task", "training")
         np.testing.assert_array_equal(mine, array)
     assert (curves.curves.randomized_anova(confidence_level=0.5).n_levels == 2).all()
 
@@ -23,9 +19,7 @@ def test_every_score_of_runs_tasks_and_frames_finds_its_place():
 def test_scores_without_frames_are_those_of_trials():
     scores = rliable.scores({name: array[..., 0] for name, array in ARRAYS.items()})
     trials = scores.curves.to_dataarray("score", training=None, extra="task")
-    np.testing.assert_array_equal(
-        trials.sel(algorithm="sac").transpose("run", "task"), ARRAYS["sac"][..., 0]
-    )
+    np.testing.assert_array_equal(trials.sel(algorithm="sac").transpose("run", "task"), ARRAYS["sac"][..., 0])
 
 
 def test_a_file_of_arrays_is_read_and_one_cut_short_is_named(tmp_path):
@@ -33,9 +27,7 @@ def test_a_file_of_arrays_is_read_and_one_cut_short_is_named(tmp_path):
     np.savez(path, **ARRAYS)
     assert rliable.scores(path).equals(rliable.scores(ARRAYS))
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(
-        ValueError, match=rf"^{path} is cut short, damaged or no arrays of scores"
-    ):
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no arrays of scores"):
         rliable.scores(path)
 
 

@@ -26,15 +26,10 @@ def test_every_result_of_every_trial_is_read():
     assert len(TRIALS) == 4
     for trial in TRIALS:
         config = json.loads((trial / "params.json").read_text())
-        own = [
-            json.loads(line)
-            for line in (trial / "result.json").read_text().splitlines()
-        ]
+        own = [json.loads(line) for line in (trial / "result.json").read_text().splitlines()]
         mine = curves.sel(algorithm=config["lr"], run=config["seed"])
         assert mine.values.tolist() == [result["episode_reward_mean"] for result in own]
-        assert mine.training.values.tolist() == [
-            result["timesteps_total"] for result in own
-        ]
+        assert mine.training.values.tolist() == [result["timesteps_total"] for result in own]
 
 
 def test_progress_csv_gives_the_same_where_there_is_no_result_json(trial):
@@ -61,9 +56,7 @@ def test_a_damaged_file_is_named(trial):
     ):
         readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text('{"x": 1}\n')
-    with pytest.raises(
-        ValueError, match=r"result\.json is no result.*it has no training_iteration"
-    ):
+    with pytest.raises(ValueError, match=r"result\.json is no result.*it has no training_iteration"):
         readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text("")
     with pytest.raises(

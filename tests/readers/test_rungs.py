@@ -34,9 +34,7 @@ def test_a_candidate_is_one_run_on_all_rungs():
         for resources, left in rounds.items():
             found = curves.sel(algorithm=name, training=resources).dropna("run")
             assert found.run.values.tolist() == left
-            assert found.values.tolist() == [
-                100 * candidate + resources + 0.5 for candidate in left
-            ]
+            assert found.values.tolist() == [100 * candidate + resources + 0.5 for candidate in left]
 
 
 def test_pooled_rungs_are_refused_and_each_cure_is_of_one_budget():
@@ -51,16 +49,14 @@ def test_pooled_rungs_are_refused_and_each_cure_is_of_one_budget():
         sizes.append(scores.count("run").values.tolist())
     # all on the first, those that are left on the last that both have
     assert sizes == [[2, 4], [1, 2]]
-    assert [call.options for call in caught.value.cure.calls] == [
-        (("training", "n_resources"),)
-    ]
+    assert [call.options for call in caught.value.cure.calls] == [(("training", "n_resources"),)]
 
 
 @pytest.mark.parametrize("column", ["budget", "rung"])
 def test_budgets_of_any_search_are_not_pooled(column):
-    trials = pd.DataFrame(
-        {"algorithm": "a", "config_id": range(6), column: [1, 1, 1, 3, 3, 9]}
-    ).assign(loss=np.arange(6.0))
+    trials = pd.DataFrame({"algorithm": "a", "config_id": range(6), column: [1, 1, 1, 3, 3, 9]}).assign(
+        loss=np.arange(6.0)
+    )
     with pytest.raises(xcurves.Refusal, match="pools trials of 3 budgets"):
         trials.curves.to_dataarray("loss", run="config_id", training=None)
 
@@ -110,9 +106,9 @@ def test_rungs_of_the_real_package_are_kept_apart():
 
     x, y = make_classification(80, random_state=0)
     grid = {"max_depth": [1, 2, 3], "min_samples_leaf": [1, 4, 8]}
-    search = HalvingGridSearchCV(
-        DecisionTreeClassifier(random_state=0), grid, min_resources=8, random_state=0
-    ).fit(x, y)
+    search = HalvingGridSearchCV(DecisionTreeClassifier(random_state=0), grid, min_resources=8, random_state=0).fit(
+        x, y
+    )
     trials = readers.sklearn.search({"tree": search})
     curves = trials.curves.to_dataarray("mean_test_score", training="n_resources")
     assert curves.count("run").squeeze().values.tolist() == search.n_candidates_

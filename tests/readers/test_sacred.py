@@ -23,19 +23,13 @@ def test_each_metric_stands_at_its_steps_and_who_a_run_is_in_its_configuration()
     assert frame.attrs["source"] == "runs of sacred below sacred"
     for folder in LOGS.iterdir():
         config = json.loads((folder / "config.json").read_text())
-        rows = frame[
-            (frame["algorithm"] == config["agent"]) & (frame["run"] == config["seed"])
-        ]
+        rows = frame[(frame["algorithm"] == config["agent"]) & (frame["run"] == config["seed"])]
         for name, metric in json.loads((folder / "metrics.json").read_text()).items():
             own = rows[["step", name]].dropna().to_numpy().tolist()
-            assert own == [
-                list(pair)
-                for pair in zip(metric["steps"], metric["values"], strict=True)
-            ]
+            assert own == [list(pair) for pair in zip(metric["steps"], metric["values"], strict=True)]
         info = json.loads((folder / "info.json").read_text())
         assert rows[["step", "test_return"]].dropna().to_numpy().tolist() == [
-            list(pair)
-            for pair in zip(info["test_return_T"], info["test_return"], strict=True)
+            list(pair) for pair in zip(info["test_return_T"], info["test_return"], strict=True)
         ]
     assert not {"final", "test_return_T", "state"} & set(frame)
 

@@ -20,13 +20,9 @@ def searched(**settings):
     tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
     svm = pytest.importorskip("sklearn.svm").SVC
     pipeline = pytest.importorskip("sklearn.pipeline").Pipeline
-    data = pytest.importorskip("sklearn.datasets").make_classification(
-        300, class_sep=1.5, random_state=0
-    )
+    data = pytest.importorskip("sklearn.datasets").make_classification(300, class_sep=1.5, random_state=0)
     grid = {"model": [svm(C=1.0), tree(max_depth=1, random_state=0), svm(C=1e-6)]}
-    found = selection.GridSearchCV(
-        pipeline([("model", svm())]), grid, cv=8, refit=False, **settings
-    ).fit(*data)
+    found = selection.GridSearchCV(pipeline([("model", svm())]), grid, cv=8, refit=False, **settings).fit(*data)
     return pd.DataFrame(found.cv_results_)
 
 
@@ -49,17 +45,13 @@ def cv_results_of_two_searches(path):
     selection = pytest.importorskip("sklearn.model_selection")
     tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier(random_state=0)
     near = pytest.importorskip("sklearn.neighbors").KNeighborsClassifier()
-    data = pytest.importorskip("sklearn.datasets").make_circles(
-        200, noise=0.1, factor=0.7, random_state=0
-    )
+    data = pytest.importorskip("sklearn.datasets").make_circles(200, noise=0.1, factor=0.7, random_state=0)
     grids = {
         "tree": (tree, {"max_depth": [1, 2]}),
         "near": (near, {"n_neighbors": list(range(1, 9))}),
     }
     found = [
-        pd.DataFrame(
-            selection.GridSearchCV(model, grid, cv=4).fit(*data).cv_results_
-        ).assign(model=name)
+        pd.DataFrame(selection.GridSearchCV(model, grid, cv=4).fit(*data).cv_results_).assign(model=name)
         for name, (model, grid) in grids.items()
     ]
     pd.concat(found).to_csv(path / "searches.csv")
@@ -68,30 +60,24 @@ def cv_results_of_two_searches(path):
 
 def autorank(path):
     # autorank.autorank takes a DataFrame with a column for each population and a row for each data set
-    pd.DataFrame(
-        np.array([0.5, 0.6, 0.7]) + drawn(12, 3), columns=["nb", "tree", "boost"]
-    ).to_csv(path / "a.csv", index=False)
+    pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), columns=["nb", "tree", "boost"]).to_csv(
+        path / "a.csv", index=False
+    )
     return "boost over nb "
 
 
 def autorank_with_numbers(path):
-    pd.DataFrame(
-        np.array([0.5, 0.6, 0.7]) + drawn(12, 3), columns=["nb", "tree", "boost"]
-    ).to_csv(path / "a.csv")
+    pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), columns=["nb", "tree", "boost"]).to_csv(path / "a.csv")
     return "boost over nb "
 
 
 def autorank_with_names(path):
-    pd.DataFrame(
-        np.array([0.5, 0.6, 0.7]) + drawn(12, 3), TASKS, ["nb", "tree", "boost"]
-    ).to_csv(path / "a.csv")
+    pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), TASKS, ["nb", "tree", "boost"]).to_csv(path / "a.csv")
     return "boost over nb "
 
 
 def autorank_with_named_index(path):
-    frame = pd.DataFrame(
-        np.array([0.5, 0.6, 0.7]) + drawn(12, 3), TASKS, ["nb", "tree", "boost"]
-    )
+    frame = pd.DataFrame(np.array([0.5, 0.6, 0.7]) + drawn(12, 3), TASKS, ["nb", "tree", "boost"])
     frame.rename_axis("dataset").to_csv(path / "a.csv")
     return "boost over nb "
 
@@ -133,14 +119,8 @@ def openml_folds(path):
 
 
 def openml_rows(path):
-    frame = (
-        evaluations()
-        .loc[:, ["task_id", "flow_name", "value"]]
-        .merge(pd.DataFrame({"fold": range(5)}), how="cross")
-    )
-    frame.assign(value=frame["value"] + drawn(len(frame)) / 3).to_csv(
-        path / "runs.csv", index=False
-    )
+    frame = evaluations().loc[:, ["task_id", "flow_name", "value"]].merge(pd.DataFrame({"fold": range(5)}), how="cross")
+    frame.assign(value=frame["value"] + drawn(len(frame)) / 3).to_csv(path / "runs.csv", index=False)
     return "sklearn.svm.SVC(2) over weka.J48(1) "
 
 
@@ -180,9 +160,7 @@ def optuna_samplers(path):
 
 
 def optuna_table(path):
-    studies(path, {"tree": "RandomSampler", "svm": "RandomSampler"}).to_csv(
-        path / "trials.csv"
-    )
+    studies(path, {"tree": "RandomSampler", "svm": "RandomSampler"}).to_csv(path / "trials.csv")
     (path / "studies.db").unlink()
     return "svm over tree "
 
@@ -208,9 +186,7 @@ def test_one_command_says_who_is_best(table, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main([file.name, "--n-resamples", "999"]) == 0
     out = capsys.readouterr().out
-    assert said in out.replace("model=SVC(C=1.0)", "SVC").replace(
-        "model=SVC()", "SVC"
-    ), out
+    assert said in out.replace("model=SVC(C=1.0)", "SVC").replace("model=SVC()", "SVC"), out
 
 
 def test_settings_of_one_search_are_algorithms_and_folds_are_runs(tmp_path):
@@ -227,9 +203,7 @@ def test_settings_of_one_search_are_algorithms_and_folds_are_runs(tmp_path):
     scores = frame.curves.to_dataarray("test_score", training=None)
     for row in table.itertuples():
         folds = [getattr(row, f"split{fold}_test_score") for fold in range(8)]
-        np.testing.assert_allclose(
-            scores.sel(algorithm=f"model={row.param_model}"), folds
-        )
+        np.testing.assert_allclose(scores.sel(algorithm=f"model={row.param_model}"), folds)
 
 
 def test_names_of_settings_say_what_differs_and_stay_apart(tmp_path):
@@ -264,17 +238,12 @@ def test_one_study_says_what_random_search_finds(tmp_path, monkeypatch, capsys):
     values = readers.read("studies.db")["value"].sort_values().to_numpy()
     # The median of the best of 10: the smallest value that a share of 2^(-1/10) of the 30 trials does not exceed.
     best = values[int(np.ceil(30 * 2 ** (-1 / 10))) - 1]
-    assert (
-        f"After 10 trials the best score seen has a median of {best:.2f} (at least "
-        in out
-    )
+    assert f"After 10 trials the best score seen has a median of {best:.2f} (at least " in out
     assert "Left out" not in out
 
 
 @pytest.mark.slow
-def test_trials_that_failed_are_refused_with_the_command_that_fills_them(
-    tmp_path, monkeypatch, capsys
-):
+def test_trials_that_failed_are_refused_with_the_command_that_fills_them(tmp_path, monkeypatch, capsys):
     optuna = pytest.importorskip("optuna")
 
     def objective(trial):
@@ -284,19 +253,14 @@ def test_trials_that_failed_are_refused_with_the_command_that_fills_them(
 
     for name in ("a", "b"):
         sampler = optuna.samplers.RandomSampler(seed=0)
-        study = optuna.create_study(
-            storage=f"sqlite:///{tmp_path / 's.db'}", study_name=name, sampler=sampler
-        )
+        study = optuna.create_study(storage=f"sqlite:///{tmp_path / 's.db'}", study_name=name, sampler=sampler)
         study.optimize(objective, 20, catch=ValueError)
     monkeypatch.chdir(tmp_path)
     assert main(["s.db"]) == 2
     command = capsys.readouterr().err.strip().partition("Type: ")[2]
     assert command == "python -m xcurves s.db --fill-failed worst --lower-is-better"
     assert main(command.split()[3:]) == 0
-    assert (
-        "8 of 40 runs failed and count as the worst score of their task."
-        in capsys.readouterr().out
-    )
+    assert "8 of 40 runs failed and count as the worst score of their task." in capsys.readouterr().out
 
 
 def test_a_table_of_trials_says_what_it_leaves_out(tmp_path):
@@ -313,9 +277,7 @@ def test_a_table_of_trials_says_what_it_leaves_out(tmp_path):
     assert len(frame) == 8
     assert frame.attrs["n_pruned"] == 1
     table.assign(state="FAIL").to_csv(tmp_path / "svm.csv", index=False)
-    with pytest.raises(
-        ValueError, match=r"no trial is complete; got FAIL\. Run the study on"
-    ):
+    with pytest.raises(ValueError, match=r"no trial is complete; got FAIL\. Run the study on"):
         readers.read(tmp_path / "svm.csv")
 
 
@@ -344,12 +306,8 @@ def test_evaluations_of_several_measures_are_columns_and_repeated_ones_are_refus
         readers.read(tmp_path / "e.csv")
 
 
-@pytest.mark.parametrize(
-    "names", [["nb", "accuracy"], ["mean", "std"], ["x_min", "x_max"]]
-)
-def test_columns_that_bear_the_name_of_a_metric_are_no_algorithms(
-    names, tmp_path, monkeypatch, capsys
-):
+@pytest.mark.parametrize("names", [["nb", "accuracy"], ["mean", "std"], ["x_min", "x_max"]])
+def test_columns_that_bear_the_name_of_a_metric_are_no_algorithms(names, tmp_path, monkeypatch, capsys):
     pd.DataFrame(drawn(6, 2), columns=names).to_csv(tmp_path / "a.csv", index=False)
     monkeypatch.chdir(tmp_path)
     assert main(["a.csv"]) == 2

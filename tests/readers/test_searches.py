@@ -38,9 +38,7 @@ SMAC = {
 }  # fmt: skip
 
 
-NAMES = (
-    "config_id instance seed budget cost time status starttime endtime additional_info"
-)
+NAMES = "config_id instance seed budget cost time status starttime endtime additional_info"
 SMAC["2.4"] = [dict(zip(NAMES.split(), entry, strict=True)) for entry in SMAC["2.0"]]
 for each in SMAC["2.4"]:
     each["cpu_time"] = each["time"]

@@ -45,9 +45,7 @@ def test_learning_curves_keep_every_score_in_its_place(data, return_times):
         for name, estimator in ESTIMATORS.items()
     }
     frame = reader.learning_curve(results)
-    curves = frame.curves.to_dataset(
-        ["test_score", "train_score"], training="train_size"
-    )
+    curves = frame.curves.to_dataset(["test_score", "train_score"], training="train_size")
     for name, (sizes, train, test, *_) in results.items():
         np.testing.assert_array_equal(curves.training, sizes)
         np.testing.assert_array_equal(curves.test_score.sel(algorithm=name), test.T)
@@ -66,9 +64,7 @@ def test_a_display_gives_what_its_curve_gives(data):
     options = {"cv": FOLDS, "train_sizes": [0.5, 1.0]}
     display = LearningCurveDisplay.from_estimator(ESTIMATORS["tree"], *data, **options)
     result = learning_curve(ESTIMATORS["tree"], *data, **options)
-    shown, returned = (
-        reader.learning_curve({"tree": each}) for each in (display, result)
-    )
+    shown, returned = (reader.learning_curve({"tree": each}) for each in (display, result))
     assert shown.equals(returned)
 
 
@@ -82,9 +78,7 @@ def test_folds_that_failed_are_gaps(data):
     with warnings.catch_warnings():
         # newer versions say how many fits failed
         warnings.simplefilter("ignore", RuntimeWarning)
-        result = learning_curve(
-            Fussy(), *data, cv=FOLDS, train_sizes=[10, 40], error_score=np.nan
-        )
+        result = learning_curve(Fussy(), *data, cv=FOLDS, train_sizes=[10, 40], error_score=np.nan)
     frame = reader.learning_curve({"fussy": result})
     assert frame.test_score.isna().tolist() == [True] * 4 + [False] * 4
 
@@ -109,31 +103,18 @@ def test_folds_of_a_cross_validation_are_trials(data):
     }
     scores = frame.curves.to_dataarray("test_recall", training=None)
     assert scores.dims == ("algorithm", "run")
-    np.testing.assert_array_equal(
-        scores.sel(algorithm="bayes"), results["bayes"]["test_recall"]
-    )
+    np.testing.assert_array_equal(scores.sel(algorithm="bayes"), results["bayes"]["test_recall"])
     assert frame.attrs["units"] == {"fit_time": "s", "score_time": "s"}
 
 
 @pytest.mark.parametrize("given", ["search", "cv_results_"])
 def test_settings_of_a_search_are_trials(data, given):
-    grid = GridSearchCV(ESTIMATORS["tree"], {"max_depth": [1, 2, None]}, cv=3).fit(
-        *data
-    )
-    random = RandomizedSearchCV(
-        ESTIMATORS["bayes"], {"var_smoothing": [1e-9, 1e-6]}, n_iter=2, cv=3
-    ).fit(*data)
+    grid = GridSearchCV(ESTIMATORS["tree"], {"max_depth": [1, 2, None]}, cv=3).fit(*data)
+    random = RandomizedSearchCV(ESTIMATORS["bayes"], {"var_smoothing": [1e-9, 1e-6]}, n_iter=2, cv=3).fit(*data)
     searches = {"tree": grid, "bayes": random}
-    frame = reader.search(
-        {
-            name: each if given == "search" else each.cv_results_
-            for name, each in searches.items()
-        }
-    )
+    frame = reader.search({name: each if given == "search" else each.cv_results_ for name, each in searches.items()})
     scores = frame.curves.to_dataarray("mean_test_score", training=None)
-    np.testing.assert_array_equal(
-        scores.sel(algorithm="tree"), grid.cv_results_["mean_test_score"]
-    )
+    np.testing.assert_array_equal(scores.sel(algorithm="tree"), grid.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(
         scores.sel(algorithm="bayes").dropna("run"),
         random.cv_results_["mean_test_score"],
@@ -163,9 +144,7 @@ def test_a_setting_that_failed_is_a_failed_trial(data, kind, scoring):
     if kind == "grid":
         search = GridSearchCV(learner, settings, **options)
     else:
-        search = RandomizedSearchCV(
-            learner, settings, n_iter=6, random_state=0, **options
-        )
+        search = RandomizedSearchCV(learner, settings, n_iter=6, random_state=0, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how many fits failed
         search.fit(*data)
@@ -204,9 +183,7 @@ def test_a_setting_that_failed_is_a_failed_trial(data, kind, scoring):
 def test_a_fold_that_failed_is_a_failed_trial(data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = cross_validate(
-            Limited(max_depth=2), *data, cv=FOLDS, error_score=np.nan
-        )
+        result = cross_validate(Limited(max_depth=2), *data, cv=FOLDS, error_score=np.nan)
     failed = np.isnan(result["test_score"])
     assert failed.any()
     with pytest.warns(UserWarning, match=rf"{failed.sum()} of 4 folds failed"):
@@ -216,13 +193,9 @@ def test_a_fold_that_failed_is_a_failed_trial(data):
 
 def test_a_result_without_a_name_is_refused(data):
     result = learning_curve(ESTIMATORS["bayes"], *data, cv=3)
-    with pytest.raises(
-        TypeError, match=r"^results must map names.*curves; got tuple. Name"
-    ):
+    with pytest.raises(TypeError, match=r"^results must map names.*curves; got tuple. Name"):
         reader.learning_curve(result)
-    with pytest.raises(
-        TypeError, match=r"^results\['bayes'\] must be the.*or a Learning"
-    ):
+    with pytest.raises(TypeError, match=r"^results\['bayes'\] must be the.*or a Learning"):
         reader.learning_curve({"bayes": result[1]})
 
 

@@ -62,9 +62,7 @@ def test_a_table_that_would_be_misread_is_refused(path, text, message):
 
 def test_a_last_line_without_an_end_is_said(path):
     path.write_text(TEXT[:-2])
-    with pytest.warns(
-        UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"
-    ):
+    with pytest.warns(UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"):
         assert readers.read(path, source="table")["return"].tolist() == [1.5, 2.0]
 
 
@@ -102,9 +100,7 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_other_delimiters_are_read_as_commas_are(path, delimiter):
     path.write_text(TEXT.replace(",", delimiter))
-    pd.testing.assert_frame_equal(
-        readers.read(path, source="table"), pd.read_csv(io.StringIO(TEXT))
-    )
+    pd.testing.assert_frame_equal(readers.read(path, source="table"), pd.read_csv(io.StringIO(TEXT)))
 
 
 def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_a_name(
@@ -113,17 +109,13 @@ def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_
     plain, compressed = tmp_path / "a.csv.gz", tmp_path / "B.CSV"
     plain.write_text(TEXT)
     compressed.write_bytes(gzip.compress(TEXT.encode()))
-    pd.testing.assert_frame_equal(
-        readers.read(plain, source="table"), readers.read(compressed, source="table")
-    )
+    pd.testing.assert_frame_equal(readers.read(plain, source="table"), readers.read(compressed, source="table"))
     assert read(compressed).equals(read(plain))
 
 
 def test_two_logs_in_one_file_are_refused(path):
     path.write_text(TEXT + TEXT)
-    with pytest.raises(
-        ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"
-    ):
+    with pytest.raises(ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"):
         readers.read(path, source="table")
 
 

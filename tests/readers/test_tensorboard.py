@@ -28,9 +28,7 @@ def test_all_scalars_of_all_runs_are_read(logs):
     frame = readers.read(root, source="tensorboard")
     assert list(frame) == ["algorithm", "run", "tag", "step", "wall_time", "value"]
     assert frame.groupby("tag").size().to_dict() == {"eval/return": 150, "loss": 15}
-    returns = frame[frame.tag == "eval/return"].curves.to_dataarray(
-        "value", training="step"
-    )
+    returns = frame[frame.tag == "eval/return"].curves.to_dataarray("value", training="step")
     for (algorithm, run), scores in written.items():
         np.testing.assert_array_equal(returns.sel(algorithm=algorithm, run=run), scores)
     assert returns.training.attrs["units"] == "steps"
@@ -42,9 +40,7 @@ def test_nothing_is_sampled(tmp_path):
     with event_writer(tmp_path / "sac" / "1") as writer:
         for i in range(12_000):
             writer.add_scalar("return", i, i)
-    assert readers.read(tmp_path, source="tensorboard").value.tolist() == list(
-        range(12_000)
-    )
+    assert readers.read(tmp_path, source="tensorboard").value.tolist() == list(range(12_000))
 
 
 def test_a_restarted_run_keeps_what_it_repeats(tmp_path):
@@ -71,26 +67,18 @@ def test_scalars_written_as_tensors_are_scalars(tmp_path):
     writer = EventFileWriter(str(tmp_path / "sac" / "1"))
     about = metadata.create_summary_metadata(display_name="", description="")
     for i in range(3):
-        value = Summary.Value(
-            tag="return", tensor=make_tensor_proto(np.float32(i / 2)), metadata=about
-        )
-        writer.add_event(
-            Event(step=i, wall_time=1e9 + i, summary=Summary(value=[value]))
-        )
+        value = Summary.Value(tag="return", tensor=make_tensor_proto(np.float32(i / 2)), metadata=about)
+        writer.add_event(Event(step=i, wall_time=1e9 + i, summary=Summary(value=[value])))
     writer.close()
     frame = readers.read(tmp_path, source="tensorboard")
-    assert frame[["tag", "step", "value"]].to_numpy().tolist() == [
-        ["return", i, i / 2] for i in range(3)
-    ]
+    assert frame[["tag", "step", "value"]].to_numpy().tolist() == [["return", i, i / 2] for i in range(3)]
 
 
 def test_an_event_file_cut_short_gives_its_whole_events(logs):
     root, _ = logs
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(path.read_bytes()[:-700])
-    with pytest.warns(
-        UserWarning, match=r"td3/1/.*tfevents.*: \d+ records are.*last \d+ bytes, cut"
-    ):
+    with pytest.warns(UserWarning, match=r"td3/1/.*tfevents.*: \d+ records are.*last \d+ bytes, cut"):
         frame = readers.read(root, source="tensorboard")
     cut = frame[(frame.algorithm == "td3") & (frame.tag == "eval/return")]
     assert 0 < len(cut) < 50
@@ -108,15 +96,11 @@ def test_a_run_without_scalars_is_left_out_and_said(logs):
 
 
 def test_folders_without_scalars_are_said(tmp_path):
-    with pytest.raises(
-        FileNotFoundError, match=r"holds no event files \(\*tfevents\*\)"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"holds no event files \(\*tfevents\*\)"):
         readers.read(tmp_path, source="tensorboard")
     with event_writer(tmp_path / "sac" / "1") as writer:
         writer.add_text("note", "no scalar", 0)
-    with pytest.raises(
-        ValueError, match=r"event files .* have no rows. Check what was logged"
-    ):
+    with pytest.raises(ValueError, match=r"event files .* have no rows. Check what was logged"):
         readers.read(tmp_path, source="tensorboard")
 
 
@@ -124,11 +108,7 @@ def records(data):
     """Return where each record of an event file begins, by the lengths alone."""
     starts = [0]
     while starts[-1] < len(data):
-        starts.append(
-            starts[-1]
-            + 16
-            + int.from_bytes(data[starts[-1] : starts[-1] + 8], "little")
-        )
+        starts.append(starts[-1] + 16 + int.from_bytes(data[starts[-1] : starts[-1] + 8], "little"))
     return starts
 
 
@@ -168,19 +148,8 @@ def test_all_is_read_that_the_package_s_own_reader_reads(logs):
     root, _ = logs
     frame = readers.read(root, source="tensorboard")
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
-        own = event_accumulator.EventAccumulator(
-            str(root / algorithm / str(run)), {"scalars": 0}
-        )
+        own = event_accumulator.EventAccumulator(str(root / algorithm / str(run)), {"scalars": 0})
         own.Reload()
         for tag, mine in rows.groupby("tag"):
-            theirs = [
-                (event.step, event.wall_time, event.value) for event in own.Scalars(tag)
-            ]
-            assert (
-                list(
-                    mine[["step", "wall_time", "value"]].itertuples(
-                        index=False, name=None
-                    )
-                )
-                == theirs
-            )
+            theirs = [(event.step, event.wall_time, event.value) for event in own.Scalars(tag)]
+            assert list(mine[["step", "wall_time", "value"]].itertuples(index=False, name=None)) == theirs

@@ -33,10 +33,7 @@ def test_every_step_of_every_run_is_read_and_nothing_else(logs):
         text = (logs / f"sgd_seed{run}.txt").read_text()
         for metric in ("val_loss", "train_loss"):
             own = [
-                (int(step), float(loss))
-                for step, loss in re.findall(
-                    rf"^step:(\d+)/30 {metric}:([\d.]+)", text, re.M
-                )
+                (int(step), float(loss)) for step, loss in re.findall(rf"^step:(\d+)/30 {metric}:([\d.]+)", text, re.M)
             ]
             mine = rows[["step", metric]].dropna().to_numpy().tolist()
             assert sorted(map(tuple, mine)) == sorted(own)
@@ -44,9 +41,7 @@ def test_every_step_of_every_run_is_read_and_nothing_else(logs):
 
 
 def test_two_lines_lead_to_curves(logs):
-    losses = readers.read(logs, names="{algorithm}_seed{run}").curves.to_dataarray(
-        "val_loss", training="step"
-    )
+    losses = readers.read(logs, names="{algorithm}_seed{run}").curves.to_dataarray("val_loss", training="step")
     assert losses.dropna("training").training.values.tolist() == [0, 10, 20, 30]
     assert losses.sizes["run"] == 3
     assert (losses.sel(training=0) == 9).all()
@@ -80,9 +75,7 @@ def test_a_last_line_without_an_end_is_left_out_and_said(tmp_path):
 
 
 def test_prose_is_no_log(tmp_path):
-    (tmp_path / "readme.txt").write_text(
-        "time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n"
-    )
+    (tmp_path / "readme.txt").write_text("time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n")
     with pytest.raises(ValueError, match="nothing that is recognised"):
         readers.read(tmp_path)
 
@@ -119,9 +112,7 @@ def test_runs_of_unlike_units(tmp_path, unlike):
     for run, unit in enumerate(["ms", "ms", unlike]):
         path = tmp_path / "logs" / "sgd" / str(run) / "train.log"
         path.parent.mkdir(parents=True)
-        path.write_text(
-            f"step:1 loss:2.5 total:500{unit}\nstep:2 loss:2 total:800{unit}\n"
-        )
+        path.write_text(f"step:1 loss:2.5 total:500{unit}\nstep:2 loss:2 total:800{unit}\n")
     if unlike == "K":
         with pytest.warns(UserWarning, match="'total' has unlike units in runs, K, ms"):
             frame = readers.read(tmp_path / "logs")

@@ -53,10 +53,7 @@ FOLDERS = {
 def hashed(root):
     """Return what every file below a folder holds, and the names of all folders."""
     paths = sorted(root.rglob("*"))
-    return {
-        path: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        for path in paths
-    }
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "" for path in paths}
 
 
 def read_only(root):
@@ -184,9 +181,7 @@ def test_a_database_that_only_looks_like_optunas_gets_no_tables(tmp_path):
             made.execute(f"CREATE TABLE {table} (x)")
             made.execute(f"INSERT INTO {table} VALUES (1)")
     before = hashed(tmp_path)
-    with pytest.raises(
-        ValueError, match=rf"^{path} is cut short, damaged or no storage of Optuna: "
-    ):
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no storage of Optuna: "):
         readers.read(path)
     assert hashed(tmp_path) == before
 
@@ -222,9 +217,7 @@ def labels_of(frame):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize("kind", ["cut", "bit", "64 bytes", "zeroed page", "swap"])
-def test_damaged_databases_are_read_alike_or_refused_in_one_line(
-    database, tmp_path, recwarn, kind
-):
+def test_damaged_databases_are_read_alike_or_refused_in_one_line(database, tmp_path, recwarn, kind):
     rng = np.random.default_rng(0)
     whole = database.read_bytes()
     expected = optuna.trials(database)
@@ -273,9 +266,7 @@ def test_damaged_databases_are_read_alike_or_refused_in_one_line(
     ],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_a_database_with_rows_that_optuna_does_not_write_is_refused(
-    database, tmp_path, change, said
-):
+def test_a_database_with_rows_that_optuna_does_not_write_is_refused(database, tmp_path, change, said):
     path = shutil.copy(database, tmp_path / "study.db")
     with contextlib.closing(sqlite3.connect(path)) as changed, changed:
         changed.execute(change)
@@ -313,9 +304,7 @@ def test_what_would_run_when_it_is_read_is_refused(database, tmp_path, what):
 def test_a_store_with_a_view_for_a_table_or_of_another_version_is_refused(store):
     with contextlib.closing(sqlite3.connect(store)) as changed, changed:
         changed.execute("UPDATE alembic_version SET version_num = 'abc'")
-    with pytest.raises(
-        ValueError, match=rf"^{store} is of another version of MLflow\. Copy it and run"
-    ):
+    with pytest.raises(ValueError, match=rf"^{store} is of another version of MLflow\. Copy it and run"):
         mlflow.metric_history(store)
     with contextlib.closing(sqlite3.connect(store)) as changed, changed:
         changed.execute("PRAGMA legacy_alter_table=ON")
@@ -377,9 +366,7 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path, read):
         pytest.importorskip("optuna")
     os.mkfifo(tmp_path / "pipe.db")
     for path in (tmp_path / "pipe.db", Path("/dev/zero")):
-        with pytest.raises(
-            ValueError, match=f"^{path} is no file but a device, a pipe or a socket"
-        ):
+        with pytest.raises(ValueError, match=f"^{path} is no file but a device, a pipe or a socket"):
             read(path)
 
 
@@ -442,18 +429,14 @@ def test_overrides_have_the_values_that_hydra_gives_them(value):
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    "text", ["agent=sac seed=3\n", "- {a: 1}\n", "- a\n", "- 3\n", "3\n"]
-)
+@pytest.mark.parametrize("text", ["agent=sac seed=3\n", "- {a: 1}\n", "- a\n", "- 3\n", "3\n"])
 def test_overrides_that_are_no_list_of_texts_are_refused(tmp_path, text):
     pytest.importorskip("yaml")
     path = tmp_path / "0" / ".hydra" / "overrides.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(text)
     (tmp_path / "0" / "log.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(
-        ValueError, match=rf"^{path} is cut short, damaged or no overrides: "
-    ):
+    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no overrides: "):
         readers.read(tmp_path)
 
 
@@ -467,9 +450,7 @@ def bomb(path, size):
 def test_a_file_that_expands_too_far_is_refused_and_the_option_lifts_it(tmp_path):
     path = tmp_path / "log.csv.gz"
     bomb(path, 8 * 2**20)
-    with pytest.raises(
-        Refusal, match=r"expands to more than 1e\+06 bytes.*max_expanded=1e\+07, or"
-    ):
+    with pytest.raises(Refusal, match=r"expands to more than 1e\+06 bytes.*max_expanded=1e\+07, or"):
         readers.read(path, max_expanded=1e6)
     assert len(read_bytes(path)) > 8 * 2**20
 
@@ -480,14 +461,10 @@ def test_arrays_that_expand_or_claim_too_much_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"expands to more than 1e\+06 bytes"):
         readers.read(path, max_expanded=1e6)
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        header, {"descr": "<f8", "fortran_order": False, "shape": (400_000_000,)}
-    )
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (400_000_000,)})
     with zipfile.ZipFile(path, "w") as made:
         made.writestr("timesteps.npy", header.getvalue() + bytes(8))
-    with pytest.raises(
-        ValueError, match=rf"^{path}: timesteps\.npy claims 3200000000 bytes and has "
-    ):
+    with pytest.raises(ValueError, match=rf"^{path}: timesteps\.npy claims 3200000000 bytes and has "):
         readers.read(path)
 
 
@@ -506,15 +483,11 @@ def test_a_tensor_that_claims_many_values_is_refused():
     value.tensor.dtype = 1
     value.tensor.tensor_shape.dim.add().size = 400_000_000
     value.tensor.float_val.append(1.0)
-    with pytest.raises(
-        ValueError, match=r"^the scalar 'return' is a tensor of shape \[400000000\]$"
-    ):
+    with pytest.raises(ValueError, match=r"^the scalar 'return' is a tensor of shape \[400000000\]$"):
         list(tensorboard._scalars(Event(summary=Summary(value=[value])), {}))
 
 
-@pytest.mark.parametrize(
-    "length", ["9223372036854775808", "1e300", "1.5", "-1", "9223372036854775807"]
-)
+@pytest.mark.parametrize("length", ["9223372036854775808", "1e300", "1.5", "-1", "9223372036854775807"])
 def test_lengths_of_episodes_beyond_64_bits_are_refused(tmp_path, length):
     path = tmp_path / "monitor.csv"
     path.write_text(f'#{{"t_start": 0.0}}\nr,l,t\n1,{length},3\n1,5,4\n')
@@ -529,9 +502,7 @@ def test_lengths_of_episodes_beyond_64_bits_are_refused(tmp_path, length):
 def test_a_monitor_that_began_at_no_time_is_refused(tmp_path, began):
     path = tmp_path / "monitor.csv"
     path.write_text(f'#{{"t_start": {began}}}\nr,l,t\n1,2,3\n')
-    with pytest.raises(
-        ValueError, match=rf"^{path} is no Monitor log: its first line must be"
-    ):
+    with pytest.raises(ValueError, match=rf"^{path} is no Monitor log: its first line must be"):
         readers.read(path)
 
 
@@ -539,18 +510,14 @@ def test_a_monitor_with_a_second_header_is_two_logs(tmp_path):
     log = '#{"t_start": 0.0, "env_id": "a"}\nr,l,t\n1,2,3\n'
     path = tmp_path / "monitor.csv"
     path.write_text(log + log)
-    with pytest.raises(
-        ValueError, match=rf"^{path}: line 4 is a header again: two logs in one file"
-    ):
+    with pytest.raises(ValueError, match=rf"^{path}: line 4 is a header again: two logs in one file"):
         readers.read(path)
 
 
 def test_utf16_without_a_mark_is_refused(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes("step,return\n0,1\n".encode("utf-16-le"))
-    with pytest.raises(
-        ValueError, match=rf"^{path} is no text in UTF-8: byte 1 is 0, as in UTF-16"
-    ):
+    with pytest.raises(ValueError, match=rf"^{path} is no text in UTF-8: byte 1 is 0, as in UTF-16"):
         readers.read(path)
 
 
@@ -559,7 +526,5 @@ def test_a_folder_whose_name_is_no_text_is_refused(tmp_path):
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/sac\xff/1"))
     folder.mkdir(parents=True)
     (folder / "log.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(
-        ValueError, match=r"/sac\\udcff/1/log\.csv' has bytes that are no text in UTF-8"
-    ):
+    with pytest.raises(ValueError, match=r"/sac\\udcff/1/log\.csv' has bytes that are no text in UTF-8"):
         readers.read(tmp_path)

@@ -17,9 +17,7 @@ LOGS = Path(__file__).parent / "logs" / "wandb"
 def histories():
     """Three runs: their history items, as the real package logged them without a network."""
     return {
-        (path.parent.name, int(path.stem)): [
-            json.loads(line) for line in path.read_text().splitlines()
-        ]
+        (path.parent.name, int(path.stem)): [json.loads(line) for line in path.read_text().splitlines()]
         for path in sorted(LOGS.rglob("*.jsonl"))
     }
 
@@ -58,9 +56,7 @@ def test_a_sampled_history_is_recognised_and_said(histories, monkeypatch):
 
     monkeypatch.setattr(public.Run, "_exec", answer)
     run = object.__new__(public.Run)
-    with pytest.warns(
-        UserWarning, match=r"^\('sac', 1\): 3 rows.*sample\. Get every row"
-    ):
+    with pytest.warns(UserWarning, match=r"^\('sac', 1\): 3 rows.*sample\. Get every row"):
         reader.run_history({("sac", 1): run.history(samples=3)}, samples=3)
     assert len(reader.run_history({("sac", 1): run.history()})) == 5
 
@@ -72,9 +68,7 @@ def test_500_rows_of_consecutive_steps_are_whole():
         UserWarning,
         match=r"500 rows with gaps in their steps, a sample.*\(in 2 runs\)$",
     ):
-        reader.run_history(
-            {("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)}
-        )
+        reader.run_history({("sac", run): rows.assign(_step=rows._step * 20) for run in (1, 2)})
 
 
 def export(frame, path, spread=0.0):
@@ -82,20 +76,14 @@ def export(frame, path, spread=0.0):
     names = frame.assign(name=frame.algorithm + "-" + frame.run.astype(str))
     wide = names.pivot(index="_step", columns="name", values="return")
     ends = {"": 0.0, "__MIN": -spread, "__MAX": spread}
-    columns = {
-        f"{name} - return{end}": wide[name] + by
-        for name in wide
-        for end, by in ends.items()
-    }
+    columns = {f"{name} - return{end}": wide[name] + by for name in wide for end, by in ends.items()}
     table = pd.DataFrame(columns).rename_axis("Step").reset_index()
     table.to_csv(path, index=False, quoting=1)
 
 
 def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
     frame = reader.run_history(histories)
-    export(
-        frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv"
-    )
+    export(frame[(frame.algorithm != "td3") | (frame._step < 30)], tmp_path / "chart.csv")
     chart = readers.read(tmp_path / "chart.csv", source="wandb-chart")
     assert list(chart) == ["algorithm", "run", "name", "step", "return"]
     curves = chart.curves.to_dataarray("return", training="step")
@@ -109,16 +97,10 @@ def test_a_chart_gives_the_runs_of_its_histories(histories, tmp_path):
 
 
 def test_points_that_stand_for_several_scores_are_said(tmp_path):
-    frame = pd.DataFrame(
-        {"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]}
-    )
+    frame = pd.DataFrame({"algorithm": ["a", "b"], "run": 0, "_step": 10, "return": [1.0, 2.0]})
     export(frame, tmp_path / "chart.csv", spread=0.5)
-    with pytest.warns(
-        UserWarning, match=r"chart\.csv: 'a-0 - return'.*several .*\(in 2 col"
-    ):
-        assert readers.read(tmp_path / "chart.csv", source="wandb-chart")[
-            "return"
-        ].tolist() == [1.0, 2.0]
+    with pytest.warns(UserWarning, match=r"chart\.csv: 'a-0 - return'.*several .*\(in 2 col"):
+        assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["return"].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -154,21 +136,15 @@ def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
 
 def test_histories_need_the_names_of_their_runs():
     rows = [{"_step": 0, "return": 1.0}]
-    with pytest.raises(
-        TypeError, match=r"^histories must map \(algorithm,.*got list. Name them"
-    ):
+    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got list. Name them"):
         reader.run_history([rows])
-    with pytest.raises(
-        ValueError, match=r"^histories have no rows.*Leave such runs out"
-    ):
+    with pytest.raises(ValueError, match=r"^histories have no rows.*Leave such runs out"):
         reader.run_history({("sac", 1): rows, ("sac", 2): []})
 
 
 def test_a_last_line_without_an_end_is_said(tmp_path):
     (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n1,2.25\n2,3.')
-    with pytest.warns(
-        UserWarning, match=r"chart\.csv: the last line.*be cut short: '2,3\.'$"
-    ):
+    with pytest.warns(UserWarning, match=r"chart\.csv: the last line.*be cut short: '2,3\.'$"):
         readers.read(tmp_path / "chart.csv", source="wandb-chart")
     (tmp_path / "chart.csv").write_text('"Step","a-1 - r"\n"1","2.25"\n"2","3.5"')
     assert readers.read(tmp_path / "chart.csv", source="wandb-chart")["r"].tolist() == [

@@ -19,16 +19,10 @@ def runs(root, configs, name="config.json", folders=None):
     for number, config in enumerate(configs):
         home = root / (folders[number] if folders else f"run-{chr(97 + number)}")
         write(home / "log.csv", "step,loss\n0,3\n1,2\n2,1\n")
-        text = "".join(
-            f"{key} = {json.dumps(value)}\n" for key, value in config.items()
-        )
+        text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items())
         write(
             home / name,
-            text.replace(" = ", ": ")
-            if name.endswith("yaml")
-            else text
-            if name.endswith("toml")
-            else config,
+            text.replace(" = ", ": ") if name.endswith("yaml") else text if name.endswith("toml") else config,
         )
 
 
@@ -44,9 +38,7 @@ SWEEP = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"]
-)
+@pytest.mark.parametrize("name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"])
 def test_configurations_say_algorithm_run_and_task(tmp_path, name):
     runs(tmp_path, SWEEP, name)
     frame = readers.read(tmp_path)
@@ -59,8 +51,7 @@ def test_configurations_say_algorithm_run_and_task(tmp_path, name):
 def test_without_a_name_the_algorithm_is_what_differs_besides_the_seed(tmp_path):
     sweep = itertools.product([3e-4, 1e-3], ["muon", "adam"], [1, 2])
     settings = [
-        {"lr": lr, "opt": {"kind": opt}, "seed": seed, "run_dir": f"{lr}{opt}{seed}"}
-        for lr, opt, seed in sweep
+        {"lr": lr, "opt": {"kind": opt}, "seed": seed, "run_dir": f"{lr}{opt}{seed}"} for lr, opt, seed in sweep
     ]
     runs(tmp_path, settings)
     labels, frame = who(tmp_path)
@@ -119,9 +110,7 @@ def test_the_files_of_one_folder_are_runs_where_their_names_say_so(tmp_path):
 
 def test_a_configuration_cannot_harm(tmp_path):
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\nseed: *b\n"
-    for number, text in enumerate(
-        [bomb, "!!python/object/apply:os.system ['touch hacked']", "{", "\x00"]
-    ):
+    for number, text in enumerate([bomb, "!!python/object/apply:os.system ['touch hacked']", "{", "\x00"]):
         write(tmp_path / "a" / str(number) / "log.csv", "step,loss\n0,3\n1,2\n")
         write(tmp_path / "a" / str(number) / "config.yaml", text)
     assert who(tmp_path)[0] == [["a", number] for number in range(4)]
@@ -132,9 +121,7 @@ def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
         write(tmp_path / f"{name}.csv", "step,loss\n0,3\n1,2\n")
     with pytest.warns(UserWarning, match="1 logs do not match"):
         frame = readers.read(tmp_path, names="{task}/{algorithm}_{task}_log_{run}.csv")
-    assert frame[
-        ["task", "algorithm", "run"]
-    ].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
+    assert frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
 
 
 def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys):
@@ -147,12 +134,7 @@ def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys
         write(home / "wandb-summary.json", {"loss": 1.0, "_step": 2})
         config = "_wandb:\n  value:\n    cli_version: 0.16\nlr:\n  desc: null\n  value: {}\nseed:\n  value: {}\n"
         write(home / "config.yaml", config.format(lr, seed))
-    assert (
-        main(
-            [str(tmp_path), "--n-resamples", "9", "--output", str(tmp_path / "out.nc")]
-        )
-        == 0
-    )
+    assert main([str(tmp_path), "--n-resamples", "9", "--output", str(tmp_path / "out.nc")]) == 0
     assert "\nRuns: run is seed, algorithm is lr" in capsys.readouterr().out
     labels, frame = who(tmp_path)
     assert labels == [["lr=0.001", 1], ["lr=0.001", 2], ["lr=0.01", 1], ["lr=0.01", 2]]

@@ -41,9 +41,7 @@ def test_what_a_package_writes_is_read_alike(tmp_path, package, sources):
     logs = tmp_path / "logs"
     logs.mkdir()
     script = str(HERE / "write_logs.py")
-    done = subprocess.run(
-        [python, script, "--into", str(logs), package], capture_output=True, text=True
-    )
+    done = subprocess.run([python, script, "--into", str(logs), package], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for source in sources:
         anew = readers.read(logs / package, source=source)

@@ -36,9 +36,7 @@ def test_lightgbm(tmp_path):
     (tmp_path / "out.log").write_text(printed.getvalue())
     text = readers.read(tmp_path / "out.log")
     assert text["iteration"].tolist() == [1, 2, 3, 4, 5]
-    np.testing.assert_allclose(
-        text["valid_0's auc"], evals["valid_0"]["auc"], rtol=1e-5
-    )
+    np.testing.assert_allclose(text["valid_0's auc"], evals["valid_0"]["auc"], rtol=1e-5)
 
 
 def test_xgboost(tmp_path):
@@ -62,9 +60,7 @@ def test_xgboost(tmp_path):
     (tmp_path / "out.log").write_text(printed.getvalue())
     text = readers.read(tmp_path / "out.log")
     assert text["iteration"].tolist() == [0, 1, 2, 3, 4]
-    np.testing.assert_allclose(
-        text["validation_0-logloss"], evals["validation_0"]["logloss"], rtol=1e-4
-    )
+    np.testing.assert_allclose(text["validation_0-logloss"], evals["validation_0"]["logloss"], rtol=1e-4)
 
 
 def test_catboost(tmp_path):
@@ -94,20 +90,12 @@ def test_scikit_learn_s_search(tmp_path):
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
 
-    found = (
-        GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=4)
-        .fit(X, Y)
-        .cv_results_
-    )
+    found = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=4).fit(X, Y).cv_results_
     pd.DataFrame(found).to_csv(tmp_path / "cv_results.csv", index=False)
-    tidy = readers.read(tmp_path / "cv_results.csv").curves.to_dataarray(
-        "test_score", training=None
-    )
+    tidy = readers.read(tmp_path / "cv_results.csv").curves.to_dataarray("test_score", training=None)
     wide = readers.read(tmp_path / "cv_results.csv", source="table")
     names = {"algorithm": "param_C", "training": None}
-    scores = wide.curves.to_dataarray(
-        "accuracy", **names, columns="split{run}_test_score"
-    )
+    scores = wide.curves.to_dataarray("accuracy", **names, columns="split{run}_test_score")
     np.testing.assert_array_equal(tidy, scores)
     assert scores.sizes == {"algorithm": 2, "run": 4}
     np.testing.assert_allclose(scores.mean("run"), found["mean_test_score"])

@@ -40,9 +40,7 @@ def stable_baselines3(root):
                 deterministic=False,
             )
             given = {"n_steps": 64} if agent is PPO else {}
-            agent("MlpPolicy", env, seed=seed, device="cpu", **given).learn(
-                512, callback=callback
-            )
+            agent("MlpPolicy", env, seed=seed, device="cpu", **given).learn(512, callback=callback)
             env.close()
 
 
@@ -75,9 +73,7 @@ def lightning(root):
     for name, rate in (("slow", 0.01), ("fast", 0.1)):
         for seed in SEEDS:
             pl.seed_everything(seed)
-            data = torch.utils.data.DataLoader(
-                torch.utils.data.TensorDataset(torch.randn(24, 1)), batch_size=4
-            )
+            data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(24, 1)), batch_size=4)
             logger = CSVLogger(root, name=name, version=str(seed))
             trainer = pl.Trainer(
                 max_epochs=3, logger=logger, log_every_n_steps=2, accelerator="cpu", enable_checkpointing=False,
@@ -163,20 +159,14 @@ def keras(root):
             folder = root / name / str(seed)
             folder.mkdir(parents=True)
             log = keras.callbacks.CSVLogger(str(folder / "training.log"))
-            fitted = model.fit(
-                x, x[:, :1], validation_split=0.25, epochs=3, verbose=0, callbacks=[log]
-            )
-            (folder / "history.json").write_text(
-                json.dumps({"epoch": fitted.epoch, "history": fitted.history})
-            )
+            fitted = model.fit(x, x[:, :1], validation_split=0.25, epochs=3, verbose=0, callbacks=[log])
+            (folder / "history.json").write_text(json.dumps({"epoch": fitted.epoch, "history": fitted.history}))
 
 
 def marl_eval(root):
     """Two algorithms and two seeds on one task, logged by JsonLogger into one file."""
     found = find_spec("marl_eval")  # its own imports need neptune, its logger does not
-    spec = spec_from_file_location(
-        "json_logger", Path(found.origin).parent / "json_tools" / "json_logger.py"
-    )
+    spec = spec_from_file_location("json_logger", Path(found.origin).parent / "json_tools" / "json_logger.py")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     rng = np.random.default_rng(0)
@@ -198,15 +188,9 @@ def wandb(root):
     os.environ["WANDB_SILENT"] = "true"
     folder = Path(mkdtemp())
     for i, (algorithm, seed) in enumerate([("sac", 1), ("sac", 2), ("td3", 1)]):
-        with wandb.init(
-            mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}"
-        ) as run:
+        with wandb.init(mode="offline", dir=folder, project="p", name=f"{algorithm}-{seed}") as run:
             for step in range(0, 50, 10):
-                loss = (
-                    {"loss": float("nan") if step == 20 else 1 / (step + 1)}
-                    if step % 20 == 0
-                    else {}
-                )
+                loss = {"loss": float("nan") if step == 20 else 1 / (step + 1)} if step % 20 == 0 else {}
                 run.log({"return": 100.0 * i + step, **loss}, step=step)
             found = root / algorithm / f"{seed}.jsonl"
             found.parent.mkdir(exist_ok=True)
@@ -235,22 +219,11 @@ def _wandb_rows(path):
             parts = []
             if record.HasField("history"):
                 items = record.history.item
-                rows.append(
-                    {
-                        item.key or ".".join(item.nested_key): json.loads(
-                            item.value_json
-                        )
-                        for item in items
-                    }
-                )
+                rows.append({item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in items})
     return rows
 
 
-QUESTIONS = [
-    (f"{a}+{b}=", a + b, passage)
-    for passage, a in (("one", 1), ("two", 2), ("three", 3))
-    for b in (1, 2)
-]
+QUESTIONS = [(f"{a}+{b}=", a + b, passage) for passage, a in (("one", 1), ("two", 2), ("three", 3)) for b in (1, 2)]
 LM_EVAL_TASK = """\
 task: {name}
 dataset_path: json
@@ -329,9 +302,7 @@ def inspect_ai(root):
                 metadata={"passage": passage},
                 scores={
                     "match": Score(value="C" if rng.random() < right else "I"),
-                    "graded": Score(
-                        value={"form": float(rng.integers(5)), "note": "well done"}
-                    ),
+                    "graded": Score(value={"form": float(rng.integers(5)), "note": "well done"}),
                 },
             )
             for question, answer, passage in QUESTIONS
@@ -396,9 +367,7 @@ def ioh(root):
 
     rng = np.random.default_rng(0)
     for name, width in (("narrow", 2), ("wide", 5)):
-        logger = ioh.logger.Analyzer(
-            root=str(root), folder_name=name, algorithm_name=name
-        )
+        logger = ioh.logger.Analyzer(root=str(root), folder_name=name, algorithm_name=name)
         for function in (1, 2):
             for instance in (1, 2):
                 problem = ioh.get_problem(function, instance, 2, ioh.ProblemClass.BBOB)
@@ -420,12 +389,8 @@ def cocoex(root):
     folder = Path(mkdtemp())
     os.chdir(folder)
     for name, width in (("narrow", 2), ("wide", 5)):
-        suite = cocoex.Suite(
-            "bbob", "instances: 1-3", "dimensions: 2 function_indices: 1,2"
-        )
-        observer = cocoex.Observer(
-            "bbob", f"result_folder: {name} algorithm_name: {name}"
-        )
+        suite = cocoex.Suite("bbob", "instances: 1-3", "dimensions: 2 function_indices: 1,2")
+        observer = cocoex.Observer("bbob", f"result_folder: {name} algorithm_name: {name}")
         for problem in suite:
             problem.observe_with(observer)
             _random_search(problem, rng, width)
@@ -465,12 +430,7 @@ def main(names, logs=LOGS):
         for path in sorted(folder.rglob("*"), reverse=True):
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
-        noted.write_text(
-            json.dumps(
-                versions := versions | {name: version(name)}, indent=1, sort_keys=True
-            )
-            + "\n"
-        )
+        noted.write_text(json.dumps(versions := versions | {name: version(name)}, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -28,9 +28,7 @@ def whole(curves, **options):
 def test_every_part_is_what_its_method_returns(curves):
     tree = whole(curves)
     assert set(tree) == {"curves", *ACROSS, *ALL_TESTS, "distribution"}
-    xr.testing.assert_identical(
-        tree["curves"]["score"].drop_attrs(), curves.drop_attrs()
-    )
+    xr.testing.assert_identical(tree["curves"]["score"].drop_attrs(), curves.drop_attrs())
     assert not tree.to_dataset().variables
     methods = {
         "anova": xcurves.randomized_anova,
@@ -39,9 +37,7 @@ def test_every_part_is_what_its_method_returns(curves):
     }
     for part, method in methods.items():
         found = tree[part].to_dataset()
-        xr.testing.assert_identical(
-            found, method(curves, n_resamples=99, rng=int(found.attrs["rng"]))
-        )
+        xr.testing.assert_identical(found, method(curves, n_resamples=99, rng=int(found.attrs["rng"])))
     for part in ACROSS:
         found = tree[part].to_dataset()
         method = getattr(xcurves, part)
@@ -66,28 +62,19 @@ def test_two_tasks_are_too_few_for_a_claim_about_tasks_like_these(curves):
 def test_leaving_a_part_out_does_not_change_another(curves):
     every = whole(curves)
     for part in [*ACROSS, *ALL_TESTS, "distribution"]:
-        xr.testing.assert_identical(
-            whole(curves, include=[part])[part].to_dataset(), every[part].to_dataset()
-        )
+        xr.testing.assert_identical(whole(curves, include=[part])[part].to_dataset(), every[part].to_dataset())
     seeds = {every[part].attrs["rng"] for part in [*ACROSS, *ALL_TESTS, "distribution"]}
     assert len(seeds) == 6
     assert whole(curves).identical(every)
-    assert not xcurves.analyze(curves, n_resamples=99, rng=1)["anova"].equals(
-        every["anova"]
-    )
+    assert not xcurves.analyze(curves, n_resamples=99, rng=1)["anova"].equals(every["anova"])
 
 
 @pytest.mark.filterwarnings("ignore:.*gamma is")
 def test_options_reach_the_parts(curves):
     two = curves.isel(algorithm=slice(2))
-    tree = xcurves.analyze(
-        two, paired=True, confidence_level=0.8, n_resamples=50, rng=3
-    )
+    tree = xcurves.analyze(two, paired=True, confidence_level=0.8, n_resamples=50, rng=3)
     for part in [*ACROSS, *ALL_TESTS]:
-        assert {
-            name: tree[part].attrs[name]
-            for name in ("paired", "confidence_level", "n_resamples")
-        } == {
+        assert {name: tree[part].attrs[name] for name in ("paired", "confidence_level", "n_resamples")} == {
             "paired": 1,
             "confidence_level": 0.8,
             "n_resamples": 50,
@@ -104,22 +91,14 @@ def test_errors_get_a_power_law_and_are_better_the_lower():
     fit = xcurves.fit_power_law(errors)
     np.testing.assert_array_equal(tree["power_law"]["error_at_n"], fit.error_at_n)
     assert tree["distribution"].attrs["higher_is_better"] == 0
-    lower = (
-        tree["distribution"]["cvar"].squeeze()
-        <= tree["distribution"]["cvar_lower"].squeeze()
-    )
+    lower = tree["distribution"]["cvar"].squeeze() <= tree["distribution"]["cvar_lower"].squeeze()
     assert lower.all()
     # sizes have 16, 8, 4, 2 and 1 folds: no more than a power law can take that
-    assert (
-        "anova: algorithm 'a', run 1 lacks 1 of 5 training levels"
-        in tree.attrs["left_out"]
-    )
+    assert "anova: algorithm 'a', run 1 lacks 1 of 5 training levels" in tree.attrs["left_out"]
 
 
 def test_which_scores_are_better_is_said_by_a_number():
-    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_attrs(
-        higher_is_better="False"
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).assign_attrs(higher_is_better="False")
     with pytest.raises(
         ValueError,
         match=r"curves\.attrs\['higher_is_better'\] must be 1 or 0; got 'False'",
@@ -152,25 +131,17 @@ def test_which_scores_are_better_is_said_by_a_number():
 )
 def test_a_power_law_is_left_out_where_it_does_not_fit(attrs, name, why, recwarn):
     values = np.random.default_rng(0).uniform(20, 30, (2, 3, 5))
-    tree = whole(
-        make_curves(values).rename(name).assign_attrs(attrs), confidence_level=0.5
-    )
+    tree = whole(make_curves(values).rename(name).assign_attrs(attrs), confidence_level=0.5)
     assert tree.attrs["left_out"].startswith(why)
     assert "power_law" not in tree
-    said = [
-        str(each.message)
-        for each in recwarn
-        if "left out of the analysis: power_law: " in str(each.message)
-    ]
+    said = [str(each.message) for each in recwarn if "left out of the analysis: power_law: " in str(each.message)]
     assert bool(said) == (why != NO_ERRORS)
 
 
 def test_errors_in_another_unit_are_fitted_as_a_loss():
     values = np.random.default_rng(0).uniform(20, 30, (2, 3, 5))
     errors = make_curves(values).assign_attrs(units="points", long_name="error")
-    tree = whole(
-        errors.assign_coords(training=errors["training"] + 100), confidence_level=0.5
-    )
+    tree = whole(errors.assign_coords(training=errors["training"] + 100), confidence_level=0.5)
     assert tree["power_law"]["error_at_n"].attrs["units"] == "points"
     assert "left_out" not in tree.attrs
 
@@ -185,11 +156,7 @@ def test_tasks_that_cannot_be_compared_are_named_and_the_others_stay(curves):
         assert part not in tree
         assert f"{part}: only 1 of 2 tasks can be compared" in tree.attrs["left_out"]
     for part in ALL_TESTS:
-        assert (
-            tree[part]
-            .attrs["left_out"]
-            .startswith("task 'y': only algorithm 'a0' has runs")
-        )
+        assert tree[part].attrs["left_out"].startswith("task 'y': only algorithm 'a0' has runs")
         p = tree[part]["pvalue"]
         assert p.sel(task="y").isnull().all()
         known = p.sel(task="x").notnull()
@@ -201,13 +168,9 @@ def test_tasks_that_cannot_be_compared_are_named_and_the_others_stay(curves):
             )
         assert known.all()
     # the task that stays is as by itself but for the entropy, which is the same
-    alone = xcurves.randomized_anova(
-        curves.sel(task=["x"]), n_resamples=99, rng=int(tree["anova"].attrs["rng"])
-    )
+    alone = xcurves.randomized_anova(curves.sel(task=["x"]), n_resamples=99, rng=int(tree["anova"].attrs["rng"]))
     np.testing.assert_array_equal(tree["anova"]["pvalue"].sel(task=["x"]), alone.pvalue)
-    assert (
-        tree["distribution"]["n_trials"].sel(task="y", algorithm=["a0", "a1"]) == [6, 0]
-    ).all()
+    assert (tree["distribution"]["n_trials"].sel(task="y", algorithm=["a0", "a1"]) == [6, 0]).all()
 
 
 def test_runs_that_lack_levels_are_told_with_their_cure(curves):
@@ -225,26 +188,17 @@ def test_final_is_the_last_common_level_of_every_task(curves):
     tree = whole(short)
     level = tree["distribution"]["training"]
     assert level.to_series().to_dict() == {"x": 300, "y": 200}
-    assert (
-        tree["distribution"].attrs["final"]
-        == "200 to 300, task by task: see the coordinate training"
-    )
+    assert tree["distribution"].attrs["final"] == "200 to 300, task by task: see the coordinate training"
     means = tree["distribution"]["score_mean"]
-    np.testing.assert_allclose(
-        means.sel(task="x"), curves.sel(task="x", training=300).mean("run")
-    )
-    np.testing.assert_allclose(
-        means.sel(task="y"), curves.sel(task="y", training=200).mean("run")
-    )
+    np.testing.assert_allclose(means.sel(task="x"), curves.sel(task="x", training=300).mean("run"))
+    np.testing.assert_allclose(means.sel(task="y"), curves.sel(task="y", training=200).mean("run"))
     stopped = curves.sel(task="x").copy()
     stopped[0, 1, 2:] = np.nan  # one run went no further than 100
     with pytest.warns(UserWarning, match="left out of the analysis"):
         found = whole(stopped)["distribution"]
     assert found["training"] == 100
     assert "some runs go up to 300" in found.attrs["history"]
-    np.testing.assert_allclose(
-        found["score_mean"], curves.sel(task="x", training=100).mean("run")
-    )
+    np.testing.assert_allclose(found["score_mean"], curves.sel(task="x", training=100).mean("run"))
 
 
 def test_one_level_has_no_profile_and_one_algorithm_no_comparison(curves):
@@ -273,16 +227,12 @@ def test_chunked_curves_give_the_same(curves):
     assert chunked["curves"]["score"].chunks is not None
     eager = whole(curves)
     for part in [*ACROSS, *ALL_TESTS, "distribution"]:
-        assert not any(
-            each.chunks for each in chunked[part].to_dataset().variables.values()
-        )
+        assert not any(each.chunks for each in chunked[part].to_dataset().variables.values())
         xr.testing.assert_allclose(chunked[part].to_dataset(), eager[part].to_dataset())
 
 
 def test_a_name_with_a_slash_is_no_group(curves):
-    assert list(
-        whole(curves.rename("eval/return"), include=["anova"])["curves"].data_vars
-    ) == ["eval_return"]
+    assert list(whole(curves.rename("eval/return"), include=["anova"])["curves"].data_vars) == ["eval_return"]
 
 
 @pytest.mark.parametrize(
@@ -318,9 +268,7 @@ def test_curves_that_are_no_curves_are_refused(curves):
         match="has a value of inf, which nothing scores where higher is better",
     ):
         xcurves.analyze(curves.where(curves.run > 0, np.inf), rng=0)
-    with pytest.raises(
-        ValueError, match="paired=True needs every run in every algorithm"
-    ):
+    with pytest.raises(ValueError, match="paired=True needs every run in every algorithm"):
         xcurves.analyze(absent(curves, [6, 6, 5]), paired=True, rng=0)
     with pytest.raises(TypeError, match="Pick one variable"):
         xcurves.analyze(curves.to_dataset())
@@ -328,9 +276,7 @@ def test_curves_that_are_no_curves_are_refused(curves):
 
 def test_all_parts_compare_with_the_reference_only(curves):
     name = curves["algorithm"].values[1].item()
-    tree = xcurves.analyze(
-        curves, include=["pairwise", "speedup"], reference=name, n_resamples=99, rng=0
-    )
+    tree = xcurves.analyze(curves, include=["pairwise", "speedup"], reference=name, n_resamples=99, rng=0)
     alone = curves.curves.pairwise(reference=name, n_resamples=99, rng=0)
     assert tree["pairwise"]["pair"].values.tolist() == alone["pair"].values.tolist()
     np.testing.assert_array_equal(tree["pairwise"]["difference"], alone["difference"])

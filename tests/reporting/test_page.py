@@ -49,33 +49,22 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def tree():
-    return xcurves.tutorial.open_dataset("tictactoe")["score"].curves.analyze(
-        n_resamples=199, rng=0
-    )
+    return xcurves.tutorial.open_dataset("tictactoe")["score"].curves.analyze(n_resamples=199, rng=0)
 
 
 @pytest.fixture(scope="module")
 def source(tree, tmp_path_factory):
-    return tree.curves.report(tmp_path_factory.mktemp("report") / "r.html").read_text(
-        encoding="utf-8"
-    )
+    return tree.curves.report(tmp_path_factory.mktemp("report") / "r.html").read_text(encoding="utf-8")
 
 
 def limits_of(cell):
     """Return the limits that a cell says, NaN where it says none."""
     if cell == "interval unbounded":
         return [-np.inf, np.inf]
-    found = re.fullmatch(
-        r"(?:(at least|at most) )?(−?[\d,.]+)(?: to (−?[\d,.]+))?", cell
-    )
+    found = re.fullmatch(r"(?:(at least|at most) )?(−?[\d,.]+)(?: to (−?[\d,.]+))?", cell)
     words = found.groups() if found else (None, None, None)
-    low, high = (
-        float(end.replace("−", "-").replace(",", "")) if end else np.nan
-        for end in words[1:]
-    )
-    return {"at least": [low, np.inf], "at most": [-np.inf, low], None: [low, high]}[
-        words[0]
-    ]
+    low, high = (float(end.replace("−", "-").replace(",", "")) if end else np.nan for end in words[1:])
+    return {"at least": [low, np.inf], "at most": [-np.inf, low], None: [low, high]}[words[0]]
 
 
 @pytest.mark.slow
@@ -87,11 +76,7 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
             assert sentence in said
         table = tree[part].to_dataset().curves.table()
         cells = page.texts["td"]
-        for value in (
-            table.drop(columns=["lower", "upper"], errors="ignore")
-            .to_numpy(dtype=object)
-            .ravel()
-        ):
+        for value in table.drop(columns=["lower", "upper"], errors="ignore").to_numpy(dtype=object).ravel():
             # a blank cell has no text
             assert value == "" or markup.as_cell(value) in cells
         if "lower" in table:
@@ -114,18 +99,12 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
 
 def section(source, anchor):
     """Return the HTML of a section."""
-    return (
-        source.split(f'<section id="{anchor}"')[1]
-        .split("</section>")[0]
-        .replace("\u00a0", " ")
-    )
+    return source.split(f'<section id="{anchor}"')[1].split("</section>")[0].replace("\u00a0", " ")
 
 
 def test_the_page_opens_with_the_verdict_and_its_curves(tree, source):
     answer = section(source, "answer")
-    verdict = results.prepare(tree["pairwise"].to_dataset())[0].answer(
-        tree["pairwise"].to_dataset()
-    )
+    verdict = results.prepare(tree["pairwise"].to_dataset())[0].answer(tree["pairwise"].to_dataset())
     assert f'<p class="verdict">{verdict}</p>' in answer
     assert answer.count("<img") == 2  # curves, then differences
     assert "<table" not in answer  # of a single task, the picture says it all
@@ -137,30 +116,20 @@ def test_the_page_opens_with_the_verdict_and_its_curves(tree, source):
 
 @pytest.mark.slow
 def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
-    values = np.array([0.0, 5.0, 9.0])[:, None, None] + np.random.default_rng(0).normal(
-        size=(6, 3, 5, 4)
-    )
+    values = np.array([0.0, 5.0, 9.0])[:, None, None] + np.random.default_rng(0).normal(size=(6, 3, 5, 4))
     values[3] += 100
     curves = make_curves(values, task=[f"<{each}>" for each in "stuvwx"])
-    tree = curves.curves.analyze(
-        include=["across_tasks", "profile_across_tasks"], rng=0
-    )
+    tree = curves.curves.analyze(include=["across_tasks", "profile_across_tasks"], rng=0)
     source = tree.curves.report(tmp_path / "scores.html").read_text(encoding="utf-8")
     answer = section(source, "answer")
     assert answer.count("<img") == 2
-    rows = re.findall(
-        '<tr><th scope="row"><a href="#(.*?)">(.*?)</a></th>(.*?)</tr>', answer
-    )
-    assert [row[:2] for row in rows] == [
-        (f"task-{n}", f"&lt;{each}&gt;") for n, each in enumerate("stuvwx", 1)
-    ]
+    rows = re.findall('<tr><th scope="row"><a href="#(.*?)">(.*?)</a></th>(.*?)</tr>', answer)
+    assert [row[:2] for row in rows] == [(f"task-{n}", f"&lt;{each}&gt;") for n, each in enumerate("stuvwx", 1)]
     means = values.mean(axis=(2, 3))
     for row, own in zip(rows, means, strict=True):
         cells = re.findall("<td.*?>(.*?)</td>", row[2])
         assert [bool(re.match("<b>", cell)) for cell in cells] == [False, False, True]
-        assert [
-            float(re.search(r"[\d.]+", cell)[0]) for cell in cells
-        ] == pytest.approx(np.abs(own), abs=0.051)
+        assert [float(re.search(r"[\d.]+", cell)[0]) for cell in cells] == pytest.approx(np.abs(own), abs=0.051)
     for anchor, _, _ in rows:  # where each name leads
         assert f'<h3 id="{anchor}">' in section(source, "tasks")
     assert section(source, "tasks").count('<svg class="small"') == 6
@@ -177,9 +146,7 @@ def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
 )
 @pytest.mark.filterwarnings("ignore:.*so few")
 def test_a_table_and_a_picture_stand_once(include, tasks, tmp_path):
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(len(tasks), 3, 5, 4)), task=tasks
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(len(tasks), 3, 5, 4)), task=tasks)
     tree = curves.curves.analyze(include=include, n_resamples=99, rng=0)
     page = tree.curves.report(tmp_path / "page.html").read_text(encoding="utf-8")
     sources = [attrs["src"] for attrs in Page(page).attrs_of("img")]
@@ -191,9 +158,7 @@ def test_a_table_and_a_picture_stand_once(include, tasks, tmp_path):
 
 def test_a_page_is_one_file_without_network_or_script(source):
     page = Page(source)
-    assert not {"script", "link", "iframe", "object", "embed", "video"} & {
-        tag for tag, _ in page.tags
-    }
+    assert not {"script", "link", "iframe", "object", "embed", "video"} & {tag for tag, _ in page.tags}
     for tag, attrs in page.tags:
         assert not [name for name in attrs if name.startswith("on")]
         for name in {"src", "srcset"} & set(attrs):
@@ -216,19 +181,9 @@ def test_pictures_say_what_they_show(tree, source):
         for name, view in kind.views.items():
             if view.default or part == "pairwise":  # the verdict, with all its pictures
                 axes = result.curves.plot(name)
-                said = (
-                    {"": view.caption}
-                    if isinstance(view.caption, str)
-                    else view.caption
-                )
-                shown = {
-                    each.get_gid()
-                    for ax in np.ravel([axes])
-                    for each in ax.figure.findobj()
-                }
-                sentences = [
-                    words for flag, words in said.items() if not flag or flag in shown
-                ]
+                said = {"": view.caption} if isinstance(view.caption, str) else view.caption
+                shown = {each.get_gid() for ax in np.ravel([axes]) for each in ax.figure.findobj()}
+                sentences = [words for flag, words in said.items() if not flag or flag in shown]
                 expected.append(" ".join([*sentences, kind.answer(result)]))
     plt.close("all")
     assert sorted(alternatives[1:]) == sorted(expected)
@@ -236,14 +191,9 @@ def test_pictures_say_what_they_show(tree, source):
 
 @pytest.mark.slow
 def test_the_same_tree_gives_the_same_bytes(tree, source, tmp_path):
-    assert (
-        tree.curves.report(tmp_path / "again.html").read_text(encoding="utf-8")
-        == source
-    )
+    assert tree.curves.report(tmp_path / "again.html").read_text(encoding="utf-8") == source
     back = xcurves.archive.read(xcurves.archive.write(tree, tmp_path / "archive"))
-    assert (
-        back.curves.report(tmp_path / "back.html").read_text(encoding="utf-8") == source
-    )
+    assert back.curves.report(tmp_path / "back.html").read_text(encoding="utf-8") == source
 
 
 def test_settings_and_references_are_there(tree, source):
@@ -255,36 +205,20 @@ def test_settings_and_references_are_there(tree, source):
         f"numpy {np.__version__}",
     ):
         assert said in settings
-    linked = [
-        attrs["href"]
-        for attrs in page.attrs_of("a")
-        if attrs["href"].startswith("https:")
-    ]
-    papers = [
-        each
-        for name in ("profile", "distribution")
-        for each in tree[name].attrs["references"].split("; ")
-    ]
-    assert linked == [
-        f"https://doi.org/{each.split('doi:')[1]}" for each in papers if "doi:" in each
-    ]
+    linked = [attrs["href"] for attrs in page.attrs_of("a") if attrs["href"].startswith("https:")]
+    papers = [each for name in ("profile", "distribution") for each in tree[name].attrs["references"].split("; ")]
+    assert linked == [f"https://doi.org/{each.split('doi:')[1]}" for each in papers if "doi:" in each]
 
 
 @pytest.mark.slow
 def test_labels_that_look_like_html_or_formulas_stay_text(tree, tmp_path):
     names = ["<b>x</b>", "\"a\" & 'b' $\\frac$ $x$", "_hidden"]
     scores = tree["curves"]["score"].assign_coords(algorithm=names).rename("<script>")
-    nasty = scores.assign_attrs(
-        long_name="</style><i>", units="<u>", history="a\n<img src=x>"
-    )
-    page = nasty.curves.analyze(
-        n_resamples=9, rng=0, confidence_level=0.5
-    ).curves.report(tmp_path / "n.html")
+    nasty = scores.assign_attrs(long_name="</style><i>", units="<u>", history="a\n<img src=x>")
+    page = nasty.curves.analyze(n_resamples=9, rng=0, confidence_level=0.5).curves.report(tmp_path / "n.html")
     source = page.read_text(encoding="utf-8")
     parsed = Page(source)
-    assert parsed.texts["title"] == [
-        "Comparison of " + f"{names[0]}, {names[1]} and {names[2]}"
-    ]
+    assert parsed.texts["title"] == ["Comparison of " + f"{names[0]}, {names[1]} and {names[2]}"]
     for name in names:
         assert name in parsed.texts["th"]
     assert not {"b", "i", "u", "script"} & {tag for tag, _ in parsed.tags}
@@ -295,9 +229,7 @@ def test_labels_that_look_like_html_or_formulas_stay_text(tree, tmp_path):
 
 @pytest.mark.slow
 def test_pictures_take_names_as_they_are_and_change_nothing():
-    curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4))).assign_attrs(
-        units="$", long_name="$\\bad$"
-    )
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4))).assign_attrs(units="$", long_name="$\\bad$")
     curves = curves.assign_coords(algorithm=["$x_{$", "_a", "long " * 20])
     before, pairs = (
         curves.copy(deep=True),
@@ -333,16 +265,12 @@ def test_many_tasks_have_short_tables(tmp_path):
         metric=list("abcd"),
         task=[*"vwxyz"],
     )
-    curves = curves.where(
-        (curves.metric != "a") | (curves.task != "v") | (curves.algorithm == "a0")
-    )
+    curves = curves.where((curves.metric != "a") | (curves.task != "v") | (curves.algorithm == "a0"))
     with pytest.warns(UserWarning, match="left out of the analysis"):
         tree = curves.curves.analyze(n_resamples=99, rng=0)
     source = tree.curves.report(tmp_path / "many.html").read_text(encoding="utf-8")
     page = Page(source)
-    drawn = [
-        attrs["aria-label"] for attrs in page.attrs_of("svg") if "aria-label" in attrs
-    ]
+    drawn = [attrs["aria-label"] for attrs in page.attrs_of("svg") if "aria-label" in attrs]
     assert drawn[0] == "score against training: means of runs on metric 'a', task 'v'."
     assert len(drawn) == 20
     anchors = [attrs["id"] for attrs in page.attrs_of("h3") if "id" in attrs]
@@ -353,18 +281,11 @@ def test_many_tasks_have_short_tables(tmp_path):
     assert "metric &#x27;a&#x27;, task &#x27;v&#x27;: only algorithm" in source
     own = abs(tree["pairwise"].sel(metric="d", task="z")["difference"].values)
     assert all(f">{markup.as_cell(each)}</td>" in source for each in own.tolist())
-    p = (
-        tree["anova"]["pvalue"]
-        .sel(error_term="split_plot", effect="algorithm")
-        .values.ravel()
-    )
+    p = tree["anova"]["pvalue"].sel(error_term="split_plot", effect="algorithm").values.ravel()
     count = f"In {np.count_nonzero(p <= 0.05)} of 19 tasks the algorithms&#x27; mean scores over training differ"
     assert count in source
     assert "(nothing can be said of 1 more)" in source
-    assert (
-        "Without any difference 0.95 of 19 tasks would show one by chance, for each effect"
-        in source
-    )
+    assert "Without any difference 0.95 of 19 tasks would show one by chance, for each effect" in source
 
 
 @pytest.mark.slow
@@ -383,45 +304,25 @@ def test_a_page_of_sixty_tasks_has_less_than_two_megabytes(tmp_path):
 
 @pytest.mark.slow
 def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
-    curves = make_curves(
-        10 * np.arange(3)[:, None, None]
-        + np.random.default_rng(0).normal(size=(3, 5, 4))
-    )
+    curves = make_curves(10 * np.arange(3)[:, None, None] + np.random.default_rng(0).normal(size=(3, 5, 4)))
     answers = []
     for given in (curves, curves.expand_dims(task=["dog <b>"])):
-        source = (
-            given.curves.analyze(rng=0)
-            .curves.report(tmp_path / "one.html")
-            .read_text(encoding="utf-8")
-        )
-        assert (" on task &#x27;dog &lt;b&gt;&#x27;, training 0 to 300." in source) == (
-            "task" in given.dims
-        )
+        source = given.curves.analyze(rng=0).curves.report(tmp_path / "one.html").read_text(encoding="utf-8")
+        assert (" on task &#x27;dog &lt;b&gt;&#x27;, training 0 to 300." in source) == ("task" in given.dims)
         assert source.count("<img ") == 8
         answers.append(section(source, "answer"))
     assert answers[0] == answers[1]
-    assert re.search(
-        r"a2 has the highest mean score over training, \d+(\.\d+)?", answers[0]
-    )
+    assert re.search(r"a2 has the highest mean score over training, \d+(\.\d+)?", answers[0])
 
 
 def test_too_few_runs_are_said_first(undrawn, tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 2, 4)))
     with pytest.warns(UserWarning):
         tree = curves.curves.analyze(rng=0)
-    answer = (
-        tree.curves.report(tmp_path / "few.html")
-        .read_text(encoding="utf-8")
-        .split('<section id="methods"')[0]
-    )
+    answer = tree.curves.report(tmp_path / "few.html").read_text(encoding="utf-8").split('<section id="methods"')[0]
     # 2, 2 and 2 runs: 15 assignments; of a pair 3, times 3 pairs
-    assert (
-        "Runs are so few that p cannot be below 0.0667, whatever the scores." in answer
-    )
-    assert (
-        "With 2 runs a side no adjusted p of these 3 pairs can be below 1: run more: 5 a side are enough."
-        in answer
-    )
+    assert "Runs are so few that p cannot be below 0.0667, whatever the scores." in answer
+    assert "With 2 runs a side no adjusted p of these 3 pairs can be below 1: run more: 5 a side are enough." in answer
     assert "reference=" not in answer  # its readers have no Python
 
 
@@ -439,20 +340,13 @@ def test_errors_have_their_learning_curves(undrawn, tmp_path):
         )[2]
         == "5"
     )
-    assert (
-        "<li>anova, pairwise, profile: algorithm &#x27;a&#x27;, run 1 lacks 1 of 5"
-        in source
-    )
+    assert "<li>anova, pairwise, profile: algorithm &#x27;a&#x27;, run 1 lacks 1 of 5" in source
 
 
 def test_absent_runs_are_named(undrawn, tree, tmp_path):
     scores = absent(tree["curves"]["score"], [10, 8, 10])
-    page = scores.curves.analyze(
-        include=["anova"], n_resamples=99, rng=0
-    ).curves.report(tmp_path / "a.html")
-    compared = section(page.read_text(encoding="utf-8"), "numbers").split(
-        "Runs and training levels"
-    )[2]
+    page = scores.curves.analyze(include=["anova"], n_resamples=99, rng=0).curves.report(tmp_path / "a.html")
+    compared = section(page.read_text(encoding="utf-8"), "numbers").split("Runs and training levels")[2]
     row = compared.split("rate 0.8")[1].split("</tr>")[0]
     assert re.findall("<td>(.*?)</td>", row)[:3] == ["8", "8 and 9", "8"]
 
@@ -466,9 +360,7 @@ def test_a_tree_without_curves_can_be_reported(undrawn, tree, tmp_path):
 
 
 def test_one_group_can_be_reported(tree, tmp_path):
-    drawn = Page(
-        tree["anova"].curves.report(tmp_path / "one.html").read_text()
-    ).attrs_of("img")
+    drawn = Page(tree["anova"].curves.report(tmp_path / "one.html").read_text()).attrs_of("img")
     assert len(drawn) == 1
 
 
@@ -485,20 +377,14 @@ def test_a_tree_that_is_no_analysis_is_told(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(
-        TypeError, match="tree must be a DataTree that analyze returned; got Dataset"
-    ):
+    with pytest.raises(TypeError, match="tree must be a DataTree that analyze returned; got Dataset"):
         xcurves.report(xr.Dataset(), tmp_path / "r.html")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_dataset_that_only_looks_like_a_result_is_refused(tmp_path):
-    result = make_curves(
-        np.random.default_rng(0).normal(size=(3, 5, 4))
-    ).curves.pairwise(rng=0)
-    fake = xr.DataTree.from_dict(
-        {"/pairwise": xr.Dataset({"x": ("a", [1.0, 2.0])}, attrs=result.attrs)}
-    )
+    result = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4))).curves.pairwise(rng=0)
+    fake = xr.DataTree.from_dict({"/pairwise": xr.Dataset({"x": ("a", [1.0, 2.0])}, attrs=result.attrs)})
     with pytest.raises(
         ValueError,
         match=r"^report of a result of pairwise needs the variable 'pvalue_adjusted'",
@@ -509,16 +395,9 @@ def test_a_dataset_that_only_looks_like_a_result_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_a_page_of_one_part_shows_its_table_once(tmp_path):
-    result = make_curves(
-        np.random.default_rng(0).normal(size=(3, 5, 4))
-    ).curves.pairwise(rng=0)
+    result = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4))).curves.pairwise(rng=0)
     tree = xr.DataTree.from_dict({"/pairwise": result})
-    assert (
-        tree.curves.report(tmp_path / "r.html")
-        .read_text(encoding="utf-8")
-        .count("<table")
-        == 1
-    )
+    assert tree.curves.report(tmp_path / "r.html").read_text(encoding="utf-8").count("<table") == 1
 
 
 def test_a_page_is_replaced_whole_or_not_at_all(undrawn, tree, tmp_path, monkeypatch):
@@ -548,9 +427,7 @@ import xcurves
 tree = xcurves.tutorial.open_dataset("tictactoe")["score"].curves.analyze(n_resamples=9, rng=0, confidence_level=0.5)
 print(tree.curves.report("r.html").read_text(encoding="utf-8"))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Pictures are left out: they need matplotlib" in done.stdout
     assert "<img" not in done.stdout
@@ -563,26 +440,19 @@ def test_summary_of_a_tree_has_those_of_its_parts(tree):
         assert kind.question in said
         assert kind.answer(result) in said
     assert len(said.split("\n")) <= 30
-    assert said.startswith(
-        "Do the algorithms differ?\nThe algorithms' mean scores over training "
-    )
+    assert said.startswith("Do the algorithms differ?\nThe algorithms' mean scores over training ")
     assert said.endswith("Not in this analysis:\n" + tree.attrs["left_out"])
 
 
 @pytest.mark.slow
 def test_plot_of_a_tree_draws_a_group(tree):
-    assert (
-        tree.curves.plot(rng=0).get_ylabel()
-        == tree["curves"]["score"].curves.plot(rng=0).get_ylabel()
-    )
+    assert tree.curves.plot(rng=0).get_ylabel() == tree["curves"]["score"].curves.plot(rng=0).get_ylabel()
     of_tree, of_part = (
         tree.curves.plot("pairwise"),
         tree["pairwise"].to_dataset().curves.plot(),
     )
     assert [ax.get_xlabel() for ax in of_tree] == [ax.get_xlabel() for ax in of_part]
-    with pytest.raises(
-        ValueError, match=r"^view must be 'curves', 'anova', .*; got 't'"
-    ):
+    with pytest.raises(ValueError, match=r"^view must be 'curves', 'anova', .*; got 't'"):
         tree.curves.plot("t")
 
 

@@ -61,43 +61,27 @@ def test_every_table_has_its_numbers_and_no_gap_is_nan(results, to):
             said = f"{number:.2f}"
             shown = said if number == 0 or float(said) else f"{number:.0e}"
             minus = "$-$" if to == "latex" else "−"
-            assert (
-                shown.removeprefix("-")
-                if "pair" in frame.index.names
-                else shown.replace("-", minus, 1)
-            ) in written
+            assert (shown.removeprefix("-") if "pair" in frame.index.names else shown.replace("-", minus, 1)) in written
 
 
 @pytest.mark.parametrize("reference", [None, "low"])
 def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(reference):
     means = np.array([0.0, 4.0, 1.0])[:, np.newaxis, np.newaxis]
     values = RNG.normal(size=(8, 3, 5, 1)) + means
-    tasks = make_curves(values, task=list("stuvwxyz")).assign_coords(
-        algorithm=["low", "high", "middle"]
-    )
+    tasks = make_curves(values, task=list("stuvwxyz")).assign_coords(algorithm=["low", "high", "middle"])
     tasks.attrs["units"] = "points"
     found = xcurves.across_tasks(tasks, reference=reference, n_resamples=999, rng=0)
     head, _, *rows = found.curves.format_table("markdown", precision=2).splitlines()
     assert "difference (points)" in head
     assert "task_sd (points)" in head
     assert "prob_greater (" not in head
-    pairs = (
-        ["high - low", "middle - low"]
-        if reference
-        else ["high over low", "high over middle", "middle over low"]
-    )
+    pairs = ["high - low", "middle - low"] if reference else ["high over low", "high over middle", "middle over low"]
     for row, pair in zip(rows, pairs, strict=True):  # the largest difference first
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         label = pair.replace(" over ", " - ")
         sign = 1 if label in found.pair.values else -1
-        one = found.sel(
-            pair=label if sign == 1 else " - ".join(label.split(" - ")[::-1])
-        )
-        random = sorted(
-            (
-                sign * one.difference_ci_simultaneous.sel(task_effect="random")
-            ).values.tolist()
-        )
+        one = found.sel(pair=label if sign == 1 else " - ".join(label.split(" - ")[::-1]))
+        random = sorted((sign * one.difference_ci_simultaneous.sel(task_effect="random")).values.tolist())
         if one.pvalue_adjusted.sel(task_effect="random") <= 0.05:
             random[0] = max(random[0], 0.0)
         numbers = [sign * one.difference.item(), *random]
@@ -112,17 +96,11 @@ def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(refere
 def tasks_table(lower=False, n_runs=5, reference=None):
     """Return scores of six tasks and three algorithms, and their result; c is far ahead, a is near b."""
     rng = np.random.default_rng(5)
-    values = (
-        rng.normal(size=(6, 3, n_runs, 1)) + np.array([0.0, 0.1, 9.0])[:, None, None]
-    )
+    values = rng.normal(size=(6, 3, n_runs, 1)) + np.array([0.0, 0.1, 9.0])[:, None, None]
     values[2, 2] = values[2, 0] - 0.01  # here c is not ahead
     values = -values if lower else values
-    curves = make_curves(values, task=list("stuvwx")).assign_coords(
-        algorithm=["a", "b_1", "c"]
-    )
-    return curves, xcurves.across_tasks(
-        curves, higher_is_better=not lower, reference=reference, rng=0
-    )
+    curves = make_curves(values, task=list("stuvwx")).assign_coords(algorithm=["a", "b_1", "c"])
+    return curves, xcurves.across_tasks(curves, higher_is_better=not lower, reference=reference, rng=0)
 
 
 def cells_of(markdown):
@@ -137,9 +115,7 @@ def cells_of(markdown):
 @pytest.mark.parametrize("lower", [False, True])
 def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower):
     curves, answer = tasks_table(lower, n_runs=8)
-    rows = cells_of(
-        answer.curves.format_table("markdown", rows="task", spread=spread, precision=3)
-    )
+    rows = cells_of(answer.curves.format_table("markdown", rows="task", spread=spread, precision=3))
     sides = answer.algorithm_a.values, answer.algorithm_b.values
     pairs = {frozenset(names): at for at, names in enumerate(zip(*sides, strict=True))}
     n_tied = 0
@@ -158,25 +134,15 @@ def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower
             if place == best:
                 written = f"**{written}**"
             else:
-                p = (
-                    answer.task_pvalue_adjusted[
-                        pairs[frozenset([name, ["a", "b_1", "c"][best]])]
-                    ]
-                    .sel(task=task)
-                    .item()
-                )
+                p = answer.task_pvalue_adjusted[pairs[frozenset([name, ["a", "b_1", "c"][best]])]].sel(task=task).item()
                 if p > 0.05:
                     written = f"<u>{written}</u>"
                     n_tied += 1
             assert cell == f"{written} ± {error:.3f}"
     assert 0 < n_tied < 12
     over_tasks = curves.mean(["task", "run", "training"])
-    assert rows["mean"] == [
-        f"{each:.3f}".replace("-", "−") for each in over_tasks.values
-    ]
-    ranks = stats.rankdata(
-        (1 if lower else -1) * curves.mean(["run", "training"]), axis=1
-    ).mean(axis=0)
+    assert rows["mean"] == [f"{each:.3f}".replace("-", "−") for each in over_tasks.values]
+    ranks = stats.rankdata((1 if lower else -1) * curves.mean(["run", "training"]), axis=1).mean(axis=0)
     assert rows["mean rank"] == [f"{each:.2f}" for each in ranks]
 
 
@@ -186,20 +152,14 @@ def test_the_caption_says_what_stands_in_the_table():
     assert caption.startswith(
         "Score: mean of 8 runs ± half of the 95 % t interval. Bold: the best of a task. Underlined:"
     )
-    few = tasks_table(n_runs=2)[1].curves.format_table(
-        "markdown", rows="task", spread="sd"
-    )
+    few = tasks_table(n_runs=2)[1].curves.format_table("markdown", rows="task", spread="sd")
     assert "± the standard deviation." in few
     assert "2 runs: too few to show a difference in a single task." in few
     assert "<u>" not in few
     assert "†" not in few
-    beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table(
-        "markdown", rows="task"
-    )
+    beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table("markdown", rows="task")
     assert "Compared with a alone: pairs of others have no mark." in beside
-    own = answer.curves.format_table(
-        "latex", rows="task", caption="50 % & more", label="tab:mine"
-    )
+    own = answer.curves.format_table("latex", rows="task", caption="50 % & more", label="tab:mine")
     assert r"\caption{50 \% \& more}" in own
     assert r"\label{tab:mine}" in own
     assert r"b\_1" in own
@@ -236,9 +196,7 @@ def test_three_runs_cannot_show_that_11_is_worse_than_340_and_it_has_no_mark(to)
 
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize("to", ["latex", "markdown", "html"])
-def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(
-    to, paired
-):
+def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(to, paired):
     n_runs = [(3, 3, 3), (9, 9, 9), (9, 9, 9), (4, 4, 4), (10, 10, 10), (12, 12, 12)]
     answer = xcurves.across_tasks(unlike_scores(n_runs), paired=paired, rng=0)
     written = answer.curves.format_table(to, rows="task")
@@ -253,17 +211,11 @@ def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(
         means = answer.task_mean.isel(task=at)
         best = int(means.values.argmax())
         p = {
-            frozenset(label.split(" - ")): answer.task_pvalue_adjusted.isel(task=at)
-            .sel(pair=label)
-            .item()
+            frozenset(label.split(" - ")): answer.task_pvalue_adjusted.isel(task=at).sel(pair=label).item()
             for label in answer.pair.values
         }
         names = answer.algorithm.values.tolist()
-        not_shown = [
-            name
-            for name in names
-            if name != names[best] and p[frozenset([name, names[best]])] > 0.05
-        ]
+        not_shown = [name for name in names if name != names[best] and p[frozenset([name, names[best]])] > 0.05]
         if least <= 0.05:
             assert marked == 0
             assert len(underlined(row, to)) == len(not_shown)
@@ -284,9 +236,7 @@ def test_with_a_reference_only_compared_ones_have_marks():
         a, b, c = rows[task]
         if at == 0:
             continue
-        assert not re.search(
-            "†|<u>", a
-        )  # shown to be worse than b_1, or not compared with c
+        assert not re.search("†|<u>", a)  # shown to be worse than b_1, or not compared with c
         other = c if best == 1 else b
         assert "<u>" in other
     whole = answer.curves.format_table("markdown", rows="task")
@@ -296,9 +246,7 @@ def test_with_a_reference_only_compared_ones_have_marks():
 def test_means_over_unlike_tasks_have_their_numbers():
     n_runs = [(3, 3, 3), *[(10, 10, 10)] * 4, (0, 10, 10)]
     curves = unlike_scores(n_runs)
-    written = xcurves.across_tasks(curves, rng=0).curves.format_table(
-        "markdown", rows="task"
-    )
+    written = xcurves.across_tasks(curves, rng=0).curves.format_table("markdown", rows="task")
     rows = cells_of(written)
     assert rows["tasks of the mean"] == ["5", "6", "6"]
     expected = curves[:5, 0].mean("run").mean().item()
@@ -310,21 +258,13 @@ def test_decimals_are_those_that_the_spread_supports():
     for size, decimals in ((0.02, 2), (0.8, 1), (30.0, 0)):
         values = 100 + size * rng.normal(size=(6, 2, 9, 1))
         answer = xcurves.across_tasks(make_curves(values, task=list("stuvwx")), rng=0)
-        rows = cells_of_two(
-            answer.curves.format_table("markdown", rows="task", spread="sd")
-        )
+        rows = cells_of_two(answer.curves.format_table("markdown", rows="task", spread="sd"))
         for cell in rows:
-            assert len(
-                re.sub(r"[*]|<.?u>", "", cell).split(" ")[0].partition(".")[2]
-            ) in (decimals, decimals + 1)
+            assert len(re.sub(r"[*]|<.?u>", "", cell).split(" ")[0].partition(".")[2]) in (decimals, decimals + 1)
 
 
 def cells_of_two(markdown):
-    return [
-        cell.strip()
-        for row in markdown.splitlines()[4:10]
-        for cell in row.strip("|").split("|")[1:]
-    ]
+    return [cell.strip() for row in markdown.splitlines()[4:10] for cell in row.strip("|").split("|")[1:]]
 
 
 def test_only_results_over_tasks_have_scores_of_tasks(results):
@@ -333,9 +273,7 @@ def test_only_results_over_tasks_have_scores_of_tasks(results):
         match=r"^rows='task' is for results of across_tasks; got one of pairwise\. Leave rows",
     ):
         results[1].curves.format_table(rows="task")
-    with pytest.raises(
-        ValueError, match=r"^spread must be 'ci', 'sd' or 'se'; got 'iqr'"
-    ):
+    with pytest.raises(ValueError, match=r"^spread must be 'ci', 'sd' or 'se'; got 'iqr'"):
         results[1].curves.format_table(rows="task", spread="iqr")
     _, answer = tasks_table()
     with pytest.raises(
@@ -350,18 +288,14 @@ def test_columns_without_a_finite_number_are_left_out():
     # of four runs: no quantile has an upper limit
     cdf = scores.curves.performance_cdf()
     frame = cdf.curves.table()
-    infinite = [
-        str(name) for name in frame if not np.isfinite(frame[name].astype(float)).any()
-    ]
+    infinite = [str(name) for name in frame if not np.isfinite(frame[name].astype(float)).any()]
     written = cdf.curves.format_table("markdown").splitlines()[0]
     assert not [name for name in infinite if f" {name} " in written]
     assert "value" in written
 
 
 def test_labels_are_escaped(results):
-    said = {
-        to: results[1].curves.format_table(to) for to in ("latex", "markdown", "html")
-    }
+    said = {to: results[1].curves.format_table(to) for to in ("latex", "markdown", "html")}
     assert r"50 \% | x over a\_1 \& b" in said["latex"]
     assert r"50 % \| x over a_1 & b" in said["markdown"]
     assert "&lt;c&gt; over a_1 &amp; b" in said["html"]
@@ -372,9 +306,7 @@ def test_labels_are_escaped(results):
 def test_backslashes_of_labels_are_no_commands(curves):
     pair = curves.isel(algorithm=[0, 1]).assign_coords(algorithm=[r"\lr{1}", "~x^2"])
     written = pair.curves.pairwise(**FEW).curves.format_table("latex")
-    assert (
-        r"\textasciitilde x\textasciicircum 2 over \textbackslash lr\{1\} & " in written
-    )
+    assert r"\textasciitilde x\textasciicircum 2 over \textbackslash lr\{1\} & " in written
 
 
 @pytest.mark.skipif(
@@ -385,30 +317,15 @@ def test_backslashes_of_labels_are_no_commands(curves):
 def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     nasty = ["$x_1^2$ & \\alpha", "{50 %} # ~é", '<c> \\ | "q" [2]']
     pairs = curves.assign_coords(algorithm=nasty).curves.pairwise(**FEW)
-    final = (
-        curves.assign_coords(algorithm=nasty)
-        .isel(training=-1)
-        .curves.performance_cdf(higher_is_better=False)
-    )
+    final = curves.assign_coords(algorithm=nasty).isel(training=-1).curves.performance_cdf(higher_is_better=False)
     marked = final.curves.format_table(best="bold", ties="underline")
     assert r"\textbf" in marked
     assert r"\underline" in marked
-    starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(
-        **FEW
-    )
-    broken = curves.assign_coords(
-        algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]
-    ).curves.pairwise(**FEW)
-    written = [
-        result.curves.format_table(precision=2)
-        for result in [*results, *every_kind(), pairs, starts, broken]
-    ]
-    scores = tasks_table(n_runs=8)[0].assign_coords(
-        algorithm=nasty, task=["[1] {", " [2]", "*", *nasty]
-    )
-    of_tasks = scores.curves.across_tasks(rng=0).curves.format_table(
-        rows="task", caption=" ".join(nasty)
-    )
+    starts = curves.assign_coords(algorithm=["[1] {", " [2]", "*"]).curves.pairwise(**FEW)
+    broken = curves.assign_coords(algorithm=["a\n\n\n*", "\x07\x1b\t\u202e", "\ud800"]).curves.pairwise(**FEW)
+    written = [result.curves.format_table(precision=2) for result in [*results, *every_kind(), pairs, starts, broken]]
+    scores = tasks_table(n_runs=8)[0].assign_coords(algorithm=nasty, task=["[1] {", " [2]", "*", *nasty])
+    of_tasks = scores.curves.across_tasks(rng=0).curves.format_table(rows="task", caption=" ".join(nasty))
     tables = "\n\n".join([*written, marked, of_tasks])
     (tmp_path / "t.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs}\\usepackage[utf8]{inputenc}\\begin{document}\\tiny "
@@ -416,9 +333,7 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
         encoding="utf-8",
     )
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, errors="replace"
-    )
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in done.stdout
 
@@ -431,9 +346,7 @@ def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
     highest = curves + xr.DataArray([9, 0, 0], dims="algorithm")
     results = [
         highest.assign_coords(algorithm=[label, "y", "z"]).curves.pairwise(**FEW),
-        curves.isel(training=-1)
-        .assign_coords(algorithm=[label, "y", "z"])
-        .curves.performance_cdf(),
+        curves.isel(training=-1).assign_coords(algorithm=[label, "y", "z"]).curves.performance_cdf(),
         curves.expand_dims(task=[label, "t"]).curves.randomized_anova(**FEW),
         curves.expand_dims({label: ["s", "t"]}).curves.randomized_anova(**FEW),
     ]
@@ -463,21 +376,10 @@ def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
         if to == "notebook":
             written = result.curves._repr_html_()
         else:
-            written = (
-                repr(result.curves) if to == "text" else result.curves.format_table(to)
-            )
+            written = repr(result.curves) if to == "text" else result.curves.format_table(to)
         if to == "markdown":
-            written = (
-                pytest.importorskip("markdown_it")
-                .MarkdownIt("commonmark")
-                .enable("table")
-                .render(written)
-            )
-        text = (
-            written
-            if to == "text"
-            else " ".join(cell for row in Cells(written).rows for cell in row)
-        )
+            written = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table").render(written)
+        text = written if to == "text" else " ".join(cell for row in Cells(written).rows for cell in row)
         assert all(label in text for label in BROKEN.values())
         assert not re.search("[\x00-\x09\x0b-\x1f\u202e\ud800]", written)
 
@@ -489,9 +391,7 @@ def test_lone_surrogates_reach_the_page_and_no_frame(curves, dim, here, undrawn)
         [curves, curves + RNG.normal(size=curves.shape)],
         pd.Index(["s", "t"], name="task"),
     )
-    odd = odd.assign_coords(
-        {dim: [*(f"{dim}{i}" for i in range(1, odd.sizes[dim])), "\udc80"]}
-    )
+    odd = odd.assign_coords({dim: [*(f"{dim}{i}" for i in range(1, odd.sizes[dim])), "\udc80"]})
     tree = odd.curves.analyze(include=["anova", "pairwise"], **FEW)
     assert "\\udc80" in xcurves.report(tree, "page.html").read_text(encoding="utf-8")
     with pytest.raises(
@@ -502,21 +402,14 @@ def test_lone_surrogates_reach_the_page_and_no_frame(curves, dim, here, undrawn)
 
 
 @pytest.mark.parametrize("history", [{"history": ""}, {}])
-def test_a_result_without_history_is_described_and_shown(
-    curves, here, undrawn, history
-):
+def test_a_result_without_history_is_described_and_shown(curves, here, undrawn, history):
     tree = curves.curves.analyze(include=["anova", "profile"], **FEW)
     for node in (tree["anova"], tree["profile"]):
-        node.attrs = {
-            name: value for name, value in node.attrs.items() if name != "history"
-        } | history
-        assert (
-            f"`{node.attrs['xcurves_result']}` of xcurves"
-            in node.to_dataset().curves.describe_methods()
-        )
-    assert "with every number and how each part was made" in xcurves.report(
-        tree, "page.html"
-    ).read_text(encoding="utf-8")
+        node.attrs = {name: value for name, value in node.attrs.items() if name != "history"} | history
+        assert f"`{node.attrs['xcurves_result']}` of xcurves" in node.to_dataset().curves.describe_methods()
+    assert "with every number and how each part was made" in xcurves.report(tree, "page.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def every_kind():
@@ -549,9 +442,7 @@ class Cells(HTMLParser):
 @pytest.mark.parametrize("to", ["markdown", "html"])
 def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    nasty = curves.assign_coords(
-        algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"]
-    )
+    nasty = curves.assign_coords(algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"])
     for result in [
         *every_kind(),
         nasty.curves.pairwise(reference="*y* _z_ [l](m)", **FEW),
@@ -561,13 +452,9 @@ def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
         frame = result.curves.table()
         assert len(rows) == len(frame)
         labels = frame.index.to_frame(index=False).astype(str).to_numpy()
-        for row, values, index in zip(
-            rows, frame.to_numpy(dtype=object), labels, strict=True
-        ):
+        for row, values, index in zip(rows, frame.to_numpy(dtype=object), labels, strict=True):
             assert all(cell.lower() != "nan" for cell in row)
-            finite = [
-                not (isinstance(value, float) and np.isinf(value)) for value in values
-            ]
+            finite = [not (isinstance(value, float) and np.isinf(value)) for value in values]
             assert min(len(values), sum(finite)) <= len(row) <= len(values) + len(index)
             own = [str(value) for value in values if isinstance(value, str)]
             assert set(own) <= set(row)
@@ -584,20 +471,12 @@ def test_the_best_is_marked_and_those_whose_intervals_overlap_are_ties(higher):
         algorithm=["low", "near", "far"],
         run=np.arange(40),
     )
-    cdf = scores.isel(algorithm=slice(2)).curves.performance_cdf(
-        higher_is_better=higher
-    )
-    lines = cdf.curves.format_table(
-        "markdown", best="bold", ties="underline"
-    ).splitlines()
-    median = {
-        line.split("|")[1].strip(): line for line in lines if "score_median" in line
-    }
+    cdf = scores.isel(algorithm=slice(2)).curves.performance_cdf(higher_is_better=higher)
+    lines = cdf.curves.format_table("markdown", best="bold", ties="underline").splitlines()
+    median = {line.split("|")[1].strip(): line for line in lines if "score_median" in line}
     assert "**" in median["near"]
     assert "<u>" in median["low"]
-    assert not any(
-        "**" in line or "<u>" in line for line in lines if "score_std" in line
-    )
+    assert not any("**" in line or "<u>" in line for line in lines if "score_std" in line)
     every = scores.curves.performance_cdf(higher_is_better=higher).curves
     lines = every.format_table("latex", best="bold", ties="underline").splitlines()
     assert [r"\textbf" in line for line in lines if "median" in line] == [
@@ -614,18 +493,12 @@ def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
         match=r"^this table has no value for each algorithm to mark\. Leave out best",
     ):
         results[1].curves.format_table(best="bold")
-    with pytest.raises(
-        ValueError, match=r"^to must be 'latex', 'markdown' or 'html'; got 'word'"
-    ):
+    with pytest.raises(ValueError, match=r"^to must be 'latex', 'markdown' or 'html'; got 'word'"):
         results[1].curves.format_table("word")
-    with pytest.raises(
-        ValueError, match=r"^best and ties must.*or 'underline'; got 'red'"
-    ):
+    with pytest.raises(ValueError, match=r"^best and ties must.*or 'underline'; got 'red'"):
         results[3].curves.format_table(best="red")
     monkeypatch.setitem(sys.modules, "tabulate", None)
-    with pytest.raises(
-        ImportError, match=r"^format_table needs jinja2 and.*them: pip install 'xcu"
-    ):
+    with pytest.raises(ImportError, match=r"^format_table needs jinja2 and.*them: pip install 'xcu"):
         results[1].curves.format_table("markdown")
 
 
@@ -639,28 +512,16 @@ def test_methods_are_described_with_all_that_repeats_them(name):
         author = re.match(r"[\w-]+", paper)[0]
         year = re.search(r"\((\d{4})\)", paper)
         assert re.search(rf"{author}[^;)]*{year[1] if year else ''}", paragraph)
-    for variable in (
-        each for each in kind.variables if each.startswith("n_") and each in result
-    ):
+    for variable in (each for each in kind.variables if each.startswith("n_") and each in result):
         named = kind.variables[variable].long_name
-        most = (
-            f"{int(result[variable].max()):,}" if result[variable].max() > 0 else "none"
-        )
-        assert not named.startswith("number") or re.search(
-            rf"{re.escape(named)}: [^;]*{most}", checklist
-        )
+        most = f"{int(result[variable].max()):,}" if result[variable].max() > 0 else "none"
+        assert not named.startswith("number") or re.search(rf"{re.escape(named)}: [^;]*{most}", checklist)
     assert checklist.startswith("Reproducibility: ")
     assert result.attrs["history"].split("\n")[-1] in checklist
-    assert (
-        f"seed {result.attrs['rng']}; xcurves {result.attrs['xcurves_version']}."
-        in checklist
-    )
+    assert f"seed {result.attrs['rng']}; xcurves {result.attrs['xcurves_version']}." in checklist
     assert f"unit: {kind.method[1].split('{')[0]}" in checklist
     assert "95 %" in paragraph
-    assert (
-        "how the hyper-parameters of each algorithm were chosen, and what crashed"
-        in paragraph
-    )
+    assert "how the hyper-parameters of each algorithm were chosen, and what crashed" in paragraph
 
 
 def test_the_number_of_runs_is_that_of_each_algorithm(curves):
@@ -686,23 +547,16 @@ def test_the_number_of_runs_is_that_of_each_algorithm(curves):
     for result, said in made:
         counts = result["n_trials" if "n_trials" in result else "n_runs"]
         rest = 0 if result.attrs["xcurves_result"] == "contrast" else [6, 4]
-        assert counts.transpose("task", "algorithm").sel(
-            algorithm=["c", "b"]
-        ).to_numpy().tolist() == [[6, 6], [6, 6]]
+        assert counts.transpose("task", "algorithm").sel(algorithm=["c", "b"]).to_numpy().tolist() == [[6, 6], [6, 6]]
         assert (counts.sel(algorithm="a") == rest).all()
         assert counts.algorithm.to_numpy().tolist() == ["c", "a", "b"]
-        assert all(
-            said in part.lower()
-            for part in result.curves.describe_methods().split("\n\n")
-        )
+        assert all(said in part.lower() for part in result.curves.describe_methods().split("\n\n"))
 
 
 def test_runs_of_an_absent_algorithm_are_no_part_of_the_range_of_counts():
     curves = make_curves(RNG.normal(size=(8, 2, 5, 4)), task=list("stuvwxyz"))
     curves[2, 1] = np.nan
-    described = curves.curves.across_tasks(
-        n_resamples=20, rng=0
-    ).curves.describe_methods()
+    described = curves.curves.across_tasks(n_resamples=20, rng=0).curves.describe_methods()
     assert len(re.findall("umber of runs: 5[;.]", described)) == 2
 
 
@@ -716,9 +570,7 @@ def test_the_adjustment_is_that_of_the_call(curves):
             f"adjusted for the number of pairs by {said}; intervals hold for all pairs together ("
             in pairs.curves.describe_methods()
         )
-    one = curves.curves.contrast(
-        {"a_1 & b": 1, "<c>": -1}, alternative="greater", rng=0
-    )
+    one = curves.curves.contrast({"a_1 & b": 1, "<c>": -1}, alternative="greater", rng=0)
     assert "mean scores (greater)" in one.curves.describe_methods()
     matched = curves.curves.randomized_anova(n_resamples=19, rng=0, paired=True)
     assert "Runs were matched over algorithms." in matched.curves.describe_methods()
@@ -733,9 +585,7 @@ def test_every_declared_reference_is_a_whole_entry():
         "misc": {"author", "title"},
         "unpublished": {"author", "title", "note"},
     }
-    for paper in dict.fromkeys(
-        each for name in kinds.NAMES for each in kinds.kind(name).references
-    ):
+    for paper in dict.fromkeys(each for name in kinds.NAMES for each in kinds.kind(name).references):
         (entry, software) = bibtex_of(paper)
         kind, fields = (
             re.match(r"@(\w+)\{", entry)[1],
@@ -745,10 +595,7 @@ def test_every_declared_reference_is_a_whole_entry():
         head = re.split(r" \(\d{4}\)|, (?=Using|A Rand)", paper)[0]
         surnames = [author.split(",")[0] for author in fields["author"].split(" and ")]
         assert re.split(r", | & ", head.replace(" et al.", ", others")) == surnames
-        year, doi, pages = (
-            re.search(each, paper)
-            for each in (r"\((\d{4})\)", r"doi:(\S+)", r"(\d+)-(\d+)(?=,|$)")
-        )
+        year, doi, pages = (re.search(each, paper) for each in (r"\((\d{4})\)", r"doi:(\S+)", r"(\d+)-(\d+)(?=,|$)"))
         assert year is None or year[1] == fields["year"]
         assert doi is None or doi[1] == fields["doi"]
         assert pages is None or pages.expand(r"\1--\2") == fields["pages"]
@@ -778,9 +625,7 @@ def test_a_whole_analysis_has_its_references_once(curves):
     assert tree.curves.bibtex().count("Piater1998,") == 1
 
 
-@pytest.mark.parametrize(
-    "odd", [pd.Series([1.0, 2.0]), np.ones((2, 2)), "", False, "bald"]
-)
+@pytest.mark.parametrize("odd", [pd.Series([1.0, 2.0]), np.ones((2, 2)), "", False, "bald"])
 def test_marks_are_chosen_by_name(results, odd):
     with pytest.raises(
         ValueError,

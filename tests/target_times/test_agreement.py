@@ -45,9 +45,7 @@ def disagreements(interval, pvalue, alpha):
         (low > 1 + 1e-9) | (high < 1 - 1e-9),
     )
     shown = pvalue <= alpha + 1e-12
-    return int((known & ((shown & inside) | (~shown & outside))).sum()), int(
-        known.sum()
-    )
+    return int((known & ((shown & inside) | (~shown & outside))).sum()), int(known.sum())
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -60,9 +58,7 @@ def disagreements(interval, pvalue, alpha):
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"task": "task"}])
-def test_p_and_interval_agree_in_each_task_and_over_tasks(
-    target, seed, n_tasks, n_datasets, alpha, options
-):
+def test_p_and_interval_agree_in_each_task_and_over_tasks(target, seed, n_tasks, n_datasets, alpha, options):
     curves = drawn(np.random.default_rng(seed), n_tasks, n_datasets)
     made = quietly(curves, target=target, confidence_level=1 - alpha, **options)
     wrong, n = disagreements(made.speedup_ci, made.pvalue, alpha)
@@ -83,10 +79,7 @@ def test_p_is_at_least_that_of_welch_at_the_last_level():
     made = quietly(curves)
     last = curves.isel(training=-1)
     a, b = (last.sel(algorithm=name).to_numpy() for name in "ab")
-    assert (
-        made.pvalue.squeeze("algorithm")
-        >= stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue - 1e-12
-    ).all()
+    assert (made.pvalue.squeeze("algorithm") >= stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue - 1e-12).all()
 
 
 def test_turning_scores_scaling_training_and_the_order_of_algorithms_and_runs_change_nothing():
@@ -99,18 +92,12 @@ def test_turning_scores_scaling_training_and_the_order_of_algorithms_and_runs_ch
     scaled = quietly(curves.assign_coords(training=1000 * LEVELS), target=0.7)
     for name in ("speedup", "speedup_ci", "pvalue", "time"):
         xr.testing.assert_allclose(made[name], turned[name])
-        xr.testing.assert_allclose(
-            made[name] * (1000 if name == "time" else 1), scaled[name]
-        )
-    other = quietly(
-        curves.isel(algorithm=[1, 0], run=[3, 1, 0, 2]), target=0.7, task="task"
-    )
+        xr.testing.assert_allclose(made[name] * (1000 if name == "time" else 1), scaled[name])
+    other = quietly(curves.isel(algorithm=[1, 0], run=[3, 1, 0, 2]), target=0.7, task="task")
     xr.testing.assert_allclose(quietly(curves, target=0.7, task="task"), other)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"target": 0.7}, {"target": 0.7, "task": "task"}]
-)
+@pytest.mark.parametrize("options", [{}, {"target": 0.7}, {"target": 0.7, "task": "task"}])
 @pytest.mark.parametrize("own", [slow(False), True])
 def test_lazy_curves_stay_lazy(options, own):
     curves = drawn(np.random.default_rng(8), 3, 2)
@@ -153,9 +140,7 @@ def test_levels_of_which_no_ratio_is_a_time_are_refused():
     with pytest.raises(ValueError, match="training must not be negative"):
         curves.assign_coords(training=LEVELS - 1).curves.speedup(reference="b")
     with pytest.raises(ValueError, match="training_scale='log' needs levels above 0"):
-        curves.assign_coords(training=LEVELS - 0.5).curves.speedup(
-            reference="b", training_scale="log"
-        )
+        curves.assign_coords(training=LEVELS - 0.5).curves.speedup(reference="b", training_scale="log")
     broken = curves.copy()
     broken[0, 1, 2, 3] = np.inf
     with pytest.raises(
@@ -168,9 +153,7 @@ def test_levels_of_which_no_ratio_is_a_time_are_refused():
 def test_a_target_beyond_all_runs_gets_no_interval_and_one_warning():
     curves = drawn(np.random.default_rng(9), 2, 1).isel(dataset=0, drop=True)
     best = f"{curves.sel(task=0).max().item():.3g}"
-    with pytest.warns(
-        UserWarning, match=rf"no run reaches the target \(the best score is {best}\)"
-    ) as caught:
+    with pytest.warns(UserWarning, match=rf"no run reaches the target \(the best score is {best}\)") as caught:
         made = curves.curves.speedup(reference="b", target=9.0)
     assert len(caught) == 1
     assert made.speedup_ci.isnull().all()
@@ -180,11 +163,7 @@ def test_a_target_beyond_all_runs_gets_no_interval_and_one_warning():
 
 
 def test_runs_that_end_early_are_counted_and_cut_the_curve():
-    curves = (
-        drawn(np.random.default_rng(10), 1, 1)
-        .isel(dataset=0, task=0, drop=True)
-        .fillna(0.5)
-    )
+    curves = drawn(np.random.default_rng(10), 1, 1).isel(dataset=0, task=0, drop=True).fillna(0.5)
     curves.loc[{"algorithm": "a", "run": 2, "training": slice(1.6, None)}] = np.nan
     with pytest.warns(
         UserWarning,
@@ -197,9 +176,7 @@ def test_runs_that_end_early_are_counted_and_cut_the_curve():
 
 def test_a_single_run_is_outside_the_family_and_an_unreached_level_counts_as_1():
     rng = np.random.default_rng(11)
-    base = 1 - np.exp(
-        -np.array([2.0, 1.0, 0.2, 1.5])[:, np.newaxis, np.newaxis] * LEVELS
-    )
+    base = 1 - np.exp(-np.array([2.0, 1.0, 0.2, 1.5])[:, np.newaxis, np.newaxis] * LEVELS)
     values = base + rng.normal(0, 0.01, (4, 4, len(LEVELS)))
     values[3, 1:] = np.nan
     coords = {
@@ -209,9 +186,7 @@ def test_a_single_run_is_outside_the_family_and_an_unreached_level_counts_as_1()
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        made = xcurves.speedup(
-            xr.DataArray(values, coords, [*coords]), reference="ref", target=0.8
-        )
+        made = xcurves.speedup(xr.DataArray(values, coords, [*coords]), reference="ref", target=0.8)
     fast, slow, one = (made.sel(algorithm=name) for name in ("fast", "slow", "one"))
     assert fast.pvalue_adjusted.item() == pytest.approx(2 * fast.pvalue.item())
     assert np.isnan(slow.pvalue.item())
@@ -220,12 +195,7 @@ def test_a_single_run_is_outside_the_family_and_an_unreached_level_counts_as_1()
 
 
 def test_curves_of_one_level_have_the_p_of_welchs_test():
-    curves = (
-        drawn(np.random.default_rng(12), 1, 20, n_runs=6)
-        .isel(task=0, drop=True)
-        .fillna(0.5)
-        .isel(training=[-1])
-    )
+    curves = drawn(np.random.default_rng(12), 1, 20, n_runs=6).isel(task=0, drop=True).fillna(0.5).isel(training=[-1])
     made = quietly(curves)
     a, b = (curves.sel(algorithm=name, training=curves.training[-1]) for name in "ab")
     p = stats.ttest_ind(a, b, axis=a.get_axis_num("run"), equal_var=False).pvalue
@@ -234,15 +204,10 @@ def test_curves_of_one_level_have_the_p_of_welchs_test():
 
 def test_a_task_that_is_reached_at_0_bounds_nothing():
     """Better from level 0 on, a takes no time at all: no ratio, and a mean of the other tasks alone."""
-    curves = (
-        drawn(np.random.default_rng(13), 8, 1).isel(dataset=0, drop=True).fillna(0.5)
-    )
+    curves = drawn(np.random.default_rng(13), 8, 1).isel(dataset=0, drop=True).fillna(0.5)
     curves = curves.assign_coords(training=LEVELS - 0.5)
     curves.loc[{"task": 0, "algorithm": "a"}] += 9
-    made, others = (
-        quietly(each, task="task").squeeze("algorithm")
-        for each in (curves, curves.isel(task=slice(1, 8)))
-    )
+    made, others = (quietly(each, task="task").squeeze("algorithm") for each in (curves, curves.isel(task=slice(1, 8))))
     assert made.n_tasks.item() == others.n_tasks.item()
     random = made.speedup_ci.sel(task_effect="random")
     np.testing.assert_array_equal(random, others.speedup_ci.sel(task_effect="random"))

@@ -17,8 +17,7 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     speeds = {"reference": 1.0, "noisy": 1.0, "restless": 1.1, "slow": 0.5, "fast": 2.0}
     noise = {"noisy": 30.0, "restless": 30.0}
     scores = [
-        100 * (1 - np.exp(-speed * step / 8))
-        + rng.normal(scale=noise.get(name, 0.5), size=(6, 1))
+        100 * (1 - np.exp(-speed * step / 8)) + rng.normal(scale=noise.get(name, 0.5), size=(6, 1))
         for name, speed in speeds.items()
     ]
     training = ("training", step, {"units": "games"})
@@ -28,13 +27,9 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
         ("algorithm", "run", "training"),
         name="score",
     )
-    answer, *others = xcurves.summary(
-        xcurves.speedup(curves, reference="reference", target=60.0)
-    ).split("\n")
+    answer, *others = xcurves.summary(xcurves.speedup(curves, reference="reference", target=60.0)).split("\n")
     assert not any("not the inverse" in line for line in others)
-    assert "not the inverse" in xcurves.summary(
-        xcurves.speedup(curves, reference="reference")
-    )
+    assert "not the inverse" in xcurves.summary(xcurves.speedup(curves, reference="reference"))
     fast, slow = answer.index("fast: "), answer.index("slow: ")
     assert " games sooner, p < .001" in answer[fast:slow]
     assert " games later, p < .001" in answer[slow:]
@@ -45,15 +40,11 @@ def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     (left,) = set(noise) - set(noisy)
     assert others[0].startswith(f"{left}: ")
     assert "not shown to differ" in others[0]
-    assert not any(
-        line.startswith(f"{name}: ") for line in others[1:] for name in speeds
-    )
+    assert not any(line.startswith(f"{name}: ") for line in others[1:] for name in speeds)
 
 
 def test_runs_that_stop_at_the_target_are_compared_by_their_times_which_have_intervals_over_tasks_only():
-    stopped = np.array(
-        [[0.0, 1, 2, 2, 3], [1, 2, 3, np.nan, np.nan], [1, 3, np.nan, np.nan, np.nan]]
-    )
+    stopped = np.array([[0.0, 1, 2, 2, 3], [1, 2, 3, np.nan, np.nan], [1, 3, np.nan, np.nan, np.nan]])
     curves = xr.DataArray(
         [stopped, stopped[[0, 0, 2]]],
         {"algorithm": ["a", "b"], "run": range(3), "training": [1.0, 2, 3, 4, 5]},
@@ -68,10 +59,7 @@ def test_runs_that_stop_at_the_target_are_compared_by_their_times_which_have_int
         warnings.simplefilter("error")
         answer = xcurves.speedup(xcurves.time_to_target(curves, 3.0), reference="a")
     assert answer.speedup.values.tolist() == [3 / 5]
-    assert (
-        "Ratios of given times have an interval over tasks only: task=."
-        in xcurves.summary(answer)
-    )
+    assert "Ratios of given times have an interval over tasks only: task=." in xcurves.summary(answer)
 
 
 def saturating(speed, step):
@@ -82,10 +70,7 @@ def drawn(rng, n_algorithms, *, sd=4.0, n_runs=5):
     """Return rising curves of a reference and others, some as fast as it."""
     step = np.arange(1.0, 21)
     speeds = [1.0, *rng.choice([0.6, 1.0, 1.0, 1.4], n_algorithms - 1)]
-    scores = [
-        saturating(speed, step) + rng.normal(scale=sd, size=(n_runs, 1))
-        for speed in speeds
-    ]
+    scores = [saturating(speed, step) + rng.normal(scale=sd, size=(n_runs, 1)) for speed in speeds]
     scores += rng.normal(scale=1.0, size=(n_algorithms, n_runs, len(step)))
     names = [f"method_{letter}" for letter in "abcdefgh"[:n_algorithms]]
     coords = {
@@ -113,15 +98,11 @@ def test_the_summary_goes_on_with_the_level_of_most_of_the_rise_where_the_last_o
     said = summary_of(answer).split("\n")[1]
     level, time = answer["rise_level"].item(), answer["rise_reference_time"].item()
     where = f"{number(level)} at {number(time)} games"
-    assert said.startswith(
-        f"To the level where method_a had 90 % of its rise ({where}): "
-    )
+    assert said.startswith(f"To the level where method_a had 90 % of its rise ({where}): ")
     assert "method_b" in said
     assert "method_c" in said
     step = curves["training"].to_numpy()
-    runs = np.random.default_rng(2).normal(scale=0.3, size=(2, 6, 1)) + saturating(
-        np.array([[[1.0]], [[1.6]]]), step
-    )
+    runs = np.random.default_rng(2).normal(scale=0.3, size=(2, 6, 1)) + saturating(np.array([[[1.0]], [[1.6]]]), step)
     two = curves.isel(algorithm=[0, 1], run=[0]).reindex(run=range(6)).copy(data=runs)
     clear = xcurves.speedup(two, reference="method_a")
     assert is_closed(clear["speedup_ci_simultaneous"])
@@ -149,9 +130,7 @@ def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
 
 @pytest.mark.parametrize("target", [None, 60.0])
 @pytest.mark.parametrize("n_algorithms", [2, slow(3), 4, slow(5), slow(8)])
-@pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 60), marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 60), marks=pytest.mark.slow)])
 def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, seeds, target):
     for seed in seeds:
         answer = xcurves.speedup(
@@ -160,9 +139,7 @@ def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, seeds, target)
             target=target,
         )
         said, table = summary_of(answer), answer.curves.table()
-        assert table.attrs["interval"].endswith("all comparisons together") == (
-            n_algorithms > 2
-        )
+        assert table.attrs["interval"].endswith("all comparisons together") == (n_algorithms > 2)
         for name, row in table.iterrows():
             p = answer["pvalue_adjusted"].sel(algorithm=name).item()
             np.testing.assert_array_equal(row["p"], p)

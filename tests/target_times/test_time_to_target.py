@@ -15,24 +15,17 @@ def by_loop(curves, target, sustained, higher):
     times = {}
     for task in curves.task.values:
         of_task = curves.sel(task=task)
-        grid = [
-            t for t in curves.training.values if of_task.sel(training=t).notnull().any()
-        ]
+        grid = [t for t in curves.training.values if of_task.sel(training=t).notnull().any()]
         for algorithm in curves.algorithm.values:
             for run in curves.run.values:
-                scores = [
-                    of_task.sel(algorithm=algorithm, run=run, training=t).item()
-                    for t in grid
-                ]
+                scores = [of_task.sel(algorithm=algorithm, run=run, training=t).item() for t in grid]
                 if np.isnan(scores).all():
                     times[task, algorithm, run] = np.nan
                     continue
                 times[task, algorithm, run] = np.inf
                 for i in range(len(grid) - sustained + 1):
                     row = scores[i : i + sustained]
-                    if all(
-                        y >= target[task] if higher else y <= target[task] for y in row
-                    ):
+                    if all(y >= target[task] if higher else y <= target[task] for y in row):
                         times[task, algorithm, run] = grid[i]
                         break
     return times
@@ -49,18 +42,12 @@ def test_times_are_those_of_a_loop(seed, sustained, higher):
     values[0, 1, 2] = np.nan
     curves = make_curves(values, task=["x", "y"])
     target = {"x": 2.0, "y": float(rng.integers(0, 4))}
-    given_target = xr.DataArray(
-        list(target.values()), {"task": list(target)}, ("task",)
-    )
+    given_target = xr.DataArray(list(target.values()), {"task": list(target)}, ("task",))
     options = {"sustained": sustained, "higher_is_better": higher}
     times = curves.curves.time_to_target(given_target, **options)
     assert times.dims == ("task", "algorithm", "run")
-    for (task, algorithm, run), expected in by_loop(
-        curves, target, sustained, higher
-    ).items():
-        np.testing.assert_equal(
-            times.sel(task=task, algorithm=algorithm, run=run).item(), expected
-        )
+    for (task, algorithm, run), expected in by_loop(curves, target, sustained, higher).items():
+        np.testing.assert_equal(times.sel(task=task, algorithm=algorithm, run=run).item(), expected)
 
 
 def test_batches_change_nothing(monkeypatch):
@@ -91,9 +78,7 @@ def test_times_are_labelled_and_have_the_units_of_training():
 
 
 def test_it_stays_lazy_and_chunks_change_nothing():
-    curves = make_curves(
-        np.random.default_rng(1).normal(size=(3, 2, 4, 9)), task=["x", "y", "z"]
-    )
+    curves = make_curves(np.random.default_rng(1).normal(size=(3, 2, 4, 9)), task=["x", "y", "z"])
     tau = xr.DataArray([0.0, 1.0, 2.0], {"task": ["x", "y", "z"]}, ("task",))
     chunked = curves.chunk(task=1, training=4)
     with dask.config.set(scheduler=refuse_to_compute):
@@ -141,8 +126,6 @@ def test_bad_options_say_what_to_do(target, options, message):
 
 
 def test_cells_without_labels_are_called_by_their_place():
-    curves = make_curves(
-        np.random.default_rng(0).normal(size=(2, 2, 3, 4)), task=[0, 1]
-    ).drop_vars("task")
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 2, 3, 4)), task=[0, 1]).drop_vars("task")
     with pytest.warns(UserWarning, match="task 0, a0: no run reaches the target"):
         xcurves.mean_time_to_target(curves, target=99.0)

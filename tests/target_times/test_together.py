@@ -17,13 +17,9 @@ NAMES = ["slow", "fast", "base", "same"]
 def curves_of(rng, n_tasks=1, sd=0.04):
     """Return curves of four algorithms, two of one speed."""
     levels = np.arange(1, 13) / 12
-    speed = np.array([0.7, 1.5, 1.0, 1.0])[:, np.newaxis] * rng.lognormal(
-        0, 0.1, (n_tasks, 4, 1)
-    )
+    speed = np.array([0.7, 1.5, 1.0, 1.0])[:, np.newaxis] * rng.lognormal(0, 0.1, (n_tasks, 4, 1))
     mean = 1 - np.exp(-3 * speed * levels)
-    noise = rng.normal(0, sd, (n_tasks, 4, 6, 1)) + rng.normal(
-        0, sd / 4, (n_tasks, 4, 6, 12)
-    )
+    noise = rng.normal(0, sd, (n_tasks, 4, 6, 1)) + rng.normal(0, sd / 4, (n_tasks, 4, 6, 12))
     coords = {
         "task": range(n_tasks),
         "algorithm": NAMES,
@@ -42,10 +38,7 @@ def compared(curves, **options):
 @pytest.mark.parametrize("options", [{}, {"target": 0.8}, {"target": 0.93}])
 def test_intervals_for_all_together_are_those_at_the_level_over_their_number(options):
     curves = curves_of(np.random.default_rng(0))
-    whole, wider = (
-        compared(curves, confidence_level=level, **options)
-        for level in (1 - ALPHA, 1 - ALPHA / 3)
-    )
+    whole, wider = (compared(curves, confidence_level=level, **options) for level in (1 - ALPHA, 1 - ALPHA / 3))
     xr.testing.assert_allclose(
         whole["speedup_ci_simultaneous"],
         wider["speedup_ci"].drop_attrs(),
@@ -77,20 +70,14 @@ def min_p_of_loops(x):
 
     def statistic(row, signs):
         values = row * signs
-        t = (
-            values.mean()
-            / np.sqrt(row.var(ddof=0) + row.mean() ** 2 - values.mean() ** 2)
-            * np.sqrt(len(row) - 1)
-        )
+        t = values.mean() / np.sqrt(row.var(ddof=0) + row.mean() ** 2 - values.mean() ** 2) * np.sqrt(len(row) - 1)
         return abs(values.sum()), 2 * stats.t.sf(abs(t), len(row) - 1)
 
     table = [[statistic(row, signs) for signs in flips] for row in x]
     shares = []
     for of_member in table:
         sums = np.array([size for size, _ in of_member])
-        shares.append(
-            [(int((sums >= size - 1e-12).sum()), p_t) for size, p_t in of_member]
-        )
+        shares.append([(int((sums >= size - 1e-12).sum()), p_t) for size, p_t in of_member])
     observed = [of_member[0] for of_member in shares]
     order, adjusted, before = (
         sorted(range(len(x)), key=lambda k: observed[k]),
@@ -100,11 +87,7 @@ def min_p_of_loops(x):
     for place, k in enumerate(order):
         rest = order[place:]
         least = [min(shares[j][b] for j in rest) for b in range(len(flips))]
-        n = sum(
-            a < observed[k][0]
-            or (a == observed[k][0] and t <= observed[k][1] * (1 + 1e-9))
-            for a, t in least
-        )
+        n = sum(a < observed[k][0] or (a == observed[k][0] and t <= observed[k][1] * (1 + 1e-9)) for a, t in least)
         before = max(before, n / len(flips))
         adjusted[k] = before
     return adjusted
@@ -115,19 +98,13 @@ def test_adjusted_p_over_tasks_is_that_of_loops_over_flips(seed):
     curves = curves_of(np.random.default_rng([3, seed]), n_tasks=7)
     found = compared(curves, target=0.8, task="task")
     logs = np.log(found["task_speedup"].transpose("algorithm", "task").to_numpy())
-    np.testing.assert_allclose(
-        found["pvalue_adjusted"].sel(task_effect="random"), min_p_of_loops(logs)
-    )
+    np.testing.assert_allclose(found["pvalue_adjusted"].sel(task_effect="random"), min_p_of_loops(logs))
 
 
 def test_with_a_task_that_bounds_the_ratio_on_one_side_adjusted_p_is_no_smaller():
     rng = np.random.default_rng(4)
     curves = curves_of(rng, n_tasks=8)
-    short = curves.where(
-        (curves["task"] != 0)
-        | (curves["algorithm"] != "slow")
-        | (curves["training"] < 0.7)
-    )
+    short = curves.where((curves["task"] != 0) | (curves["algorithm"] != "slow") | (curves["training"] < 0.7))
     found = compared(short, target=0.8, task="task").sel(task_effect="random")
     assert found["n_censored"].sel(algorithm="slow") == 1
     assert (found["pvalue_adjusted"] >= found["pvalue"] - 1e-12).all()
@@ -139,18 +116,12 @@ def test_the_level_of_most_of_the_rise_is_a_target():
     curves = curves_of(np.random.default_rng(5)).isel(task=0, drop=True)
     found = compared(curves)
     base = curves.sel(algorithm="base").mean("run").to_numpy()
-    assert found["rise_level"].item() == pytest.approx(
-        base[0] + 0.9 * (base[-1] - base[0])
-    )
+    assert found["rise_level"].item() == pytest.approx(base[0] + 0.9 * (base[-1] - base[0]))
     there = compared(curves, target=found["rise_level"].item())
     np.testing.assert_allclose(found["rise_speedup"], there["speedup"])
-    np.testing.assert_allclose(
-        found["rise_speedup_ci"], there["speedup_ci_simultaneous"]
-    )
+    np.testing.assert_allclose(found["rise_speedup_ci"], there["speedup_ci_simultaneous"])
     np.testing.assert_allclose(found["rise_time"], there["time"])
-    assert found["rise_reference_time"].item() == pytest.approx(
-        there["reference_time"].item()
-    )
+    assert found["rise_reference_time"].item() == pytest.approx(there["reference_time"].item())
 
 
 def test_the_level_of_most_of_the_rise_where_low_scores_are_good_and_where_nothing_rises():
@@ -160,8 +131,5 @@ def test_the_level_of_most_of_the_rise_where_low_scores_are_good_and_where_nothi
         np.testing.assert_allclose(higher[name], lower[name])
     assert lower["rise_level"].item() == pytest.approx(-higher["rise_level"].item())
     falling = compared(-curves)
-    assert all(
-        falling[name].isnull().all()
-        for name in ("rise_speedup", "rise_speedup_ci", "rise_level")
-    )
+    assert all(falling[name].isnull().all() for name in ("rise_speedup", "rise_speedup_ci", "rise_level"))
     assert "rise_speedup" not in compared(curves, target=0.8)

@@ -48,9 +48,7 @@ def places_of_docstrings(tree: ast.AST) -> set[tuple[int, int]]:
     return {
         (node.lineno, node.col_offset)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }
 
 
@@ -61,16 +59,12 @@ def count_shapes(tree: ast.AST) -> Counter[str]:
         if isinstance(node, ast.IfExp | ast.NamedExpr):
             found["conditionals"] += 1
         if isinstance(node, ast.IfExp):
-            inside = (
-                child for part in ast.iter_child_nodes(node) for child in ast.walk(part)
-            )
+            inside = (child for part in ast.iter_child_nodes(node) for child in ast.walk(part))
             found["nested"] += any(isinstance(child, ast.IfExp) for child in inside)
         if isinstance(node, ast.For) and is_first_only(node.iter):
             found["for as if"] += 1
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            found["x * condition"] += is_text_or_list(node.left) and not is_number(
-                node.right
-            )
+            found["x * condition"] += is_text_or_list(node.left) and not is_number(node.right)
     return found
 
 
@@ -79,11 +73,7 @@ def is_first_only(node: ast.expr) -> bool:
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
         return False
     upper = node.slice.upper
-    return (
-        node.slice.lower is None
-        and isinstance(upper, ast.Constant)
-        and upper.value == 1
-    )
+    return node.slice.lower is None and isinstance(upper, ast.Constant) and upper.value == 1
 
 
 def is_text_or_list(node: ast.expr) -> bool:

@@ -41,13 +41,7 @@ def archive(kind, folder):
     engines = archive_formats.engines
     archive_formats.engines = list if engine else engines
     try:
-        tree = (
-            data
-            if engine
-            else xr.DataTree.from_dict(
-                {"/": xr.Dataset(attrs={"a": 1}), "/curves": data}
-            )
-        )
+        tree = data if engine else xr.DataTree.from_dict({"/": xr.Dataset(attrs={"a": 1}), "/curves": data})
         return write(tree, folder / name), tree
     finally:
         archive_formats.engines = engines
@@ -55,11 +49,7 @@ def archive(kind, folder):
 
 def damage(path, rng, how):
     """Flip a bit of one file, cut one, or remove one; never the same twice in a row."""
-    files = (
-        sorted(file for file in path.rglob("*") if file.is_file())
-        if path.is_dir()
-        else [path]
-    )
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     sizes = np.array([file.stat().st_size for file in files])
     file = files[rng.choice(len(files), p=sizes / sizes.sum())]
     content = bytearray(file.read_bytes())

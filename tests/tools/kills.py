@@ -1,6 +1,7 @@
 """Kill a writer at many moments; count whether the old or the new archive is there, whole.
 
-``python tests/tools/kills.py N [KIND]`` kills each writer N times, spread over all files that it opens, renames and removes.
+``python tests/tools/kills.py N [KIND]`` kills each writer N times, spread over all files that it opens, renames and
+removes.
 """
 
 import os
@@ -39,11 +40,7 @@ def write_archive(kind):
 
     def tree(number):
         data = xr.Dataset({f"v{i}": ("x", np.full(5, number)) for i in range(4)})
-        return (
-            data
-            if kind == "netCDF-3"
-            else xr.DataTree.from_dict({"/": data, "/a": data})
-        )
+        return data if kind == "netCDF-3" else xr.DataTree.from_dict({"/": data, "/a": data})
 
     def put(path, number):
         archive_formats.engines = list if kind == "netCDF-3" else ENGINES
@@ -68,9 +65,7 @@ def write_page():
 
     def put(path, number):
         xcurves.report(
-            xr.DataTree.from_dict(
-                {"/x": result.assign_attrs(history=f"number {number}")}
-            ),
+            xr.DataTree.from_dict({"/x": result.assign_attrs(history=f"number {number}")}),
             path,
         )
 
@@ -138,9 +133,7 @@ def try_kills(kind, number):
                 put(path, 1)
             run(put, path, moment)
             if moment is not None:
-                counts[
-                    "none" if not path.exists() else "old" if got(path) == 1 else "new"
-                ] += 1
+                counts["none" if not path.exists() else "old" if got(path) == 1 else "new"] += 1
     return counts
 
 

@@ -89,8 +89,7 @@ class Mutant:
         """Return what the change is found by when the module has other lines."""
         path = self.path.relative_to(SOURCE).as_posix()
         old, new = (
-            ast.unparse(named(ast.parse(text), self.function))
-            for text in (self.path.read_text("utf-8"), self.code)
+            ast.unparse(named(ast.parse(text), self.function)) for text in (self.path.read_text("utf-8"), self.code)
         )
         return {
             "path": path,
@@ -107,9 +106,7 @@ class Mutant:
 def changed_lines(old: str, new: str) -> str:
     """Return the lines of two texts that differ."""
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
-    return "\n".join(
-        line for line in lines if line[:3] not in ("---", "+++") and line[0] != "@"
-    )
+    return "\n".join(line for line in lines if line[:3] not in ("---", "+++") and line[0] != "@")
 
 
 def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[str, ast.AST]]:
@@ -171,9 +168,7 @@ def changes_of(path: Path) -> dict[tuple[int, int], list[tuple[str, int]]]:
         if re.search(OF_BITS, name):
             continue
         operator = plugins.get_operator(name)()
-        starts = [
-            start for node in nodes for start, _ in operator.mutation_positions(node)
-        ]
+        starts = [start for node in nodes for start, _ in operator.mutation_positions(node)]
         for occurrence, start in enumerate(starts):
             found.setdefault(start, []).append((name, occurrence))
     return found
@@ -186,9 +181,7 @@ def nodes_of(node: object) -> Iterator[object]:
         yield from nodes_of(child)
 
 
-def one_of(
-    changes: list[tuple[str, int]], path: Path, line: int, generator: random.Random
-) -> Mutant | None:
+def one_of(changes: list[tuple[str, int]], path: Path, line: int, generator: random.Random) -> Mutant | None:
     """Return a mutant of one place, drawn among those that change what runs; none where no operator does."""
     from cosmic_ray import plugins
     from cosmic_ray.mutating import mutate_code
@@ -319,11 +312,7 @@ def tests_of_kernel(path: Path) -> dict[str, list[str]]:
             families = folders & set(FAMILIES)
         # the kernels and the shared modules that use it are followed, families are not
         seen |= wanted
-        wanted = {
-            module_of(file)
-            for file in users
-            if KERNELS in file.parents or file.parent == SOURCE / "core"
-        } - seen
+        wanted = {module_of(file) for file in users if KERNELS in file.parents or file.parent == SOURCE / "core"} - seen
     of_methods = [
         file
         for family in sorted(families)
@@ -339,11 +328,7 @@ def tests_of_kernel(path: Path) -> dict[str, list[str]]:
 @cache
 def all_imports() -> dict[Path, set[str]]:
     """Return what each file of the package and of the tests imports."""
-    return {
-        file: imported(file)
-        for folder in (SOURCE, TESTS)
-        for file in sorted(folder.rglob("*.py"))
-    }
+    return {file: imported(file) for folder in (SOURCE, TESTS) for file in sorted(folder.rglob("*.py"))}
 
 
 def is_kernel_test(file: Path) -> bool:
@@ -395,9 +380,7 @@ def outcome_of(source: Path, files: list[str], limit: int) -> str:
     return ends.get(process.exitcode or 0, f"status {process.exitcode}")
 
 
-def noticed_by(
-    mutant: Mutant, source: Path, limit: int, first: str = ""
-) -> tuple[str, str]:
+def noticed_by(mutant: Mutant, source: Path, limit: int, first: str = "") -> tuple[str, str]:
     """Return which tests notice a mutant: the module's, those of what uses it, or none; and the one that failed.
 
     `first` is a test that is tried before all others: the one that noticed it in another run.
@@ -442,12 +425,7 @@ def copy_of_package(folder: Path) -> Path:
 
 def check_unchanged(source: Path, mutants: list[Mutant], limit: int) -> None:
     """Refuse to begin where tests fail without a change, which would count as noticed."""
-    files = {
-        file
-        for mutant in mutants
-        for files in tests_of(mutant.path).values()
-        for file in files
-    }
+    files = {file for mutant in mutants for files in tests_of(mutant.path).values() for file in files}
     outcome = outcome_of(source, sorted(files), 10 * limit)
     if outcome != "passed":
         log = (source.parent / "log.txt").read_text("utf-8")
@@ -462,15 +440,11 @@ def table_of(results: list[tuple[Mutant, str]], seed: int) -> str:
     rows = []
     rooms = sorted({mutant.room for mutant, _ in results})
     for room in [*rooms, "all"]:
-        found = Counter(
-            outcome for mutant, outcome in results if room in (mutant.room, "all")
-        )
+        found = Counter(outcome for mutant, outcome in results if room in (mutant.room, "all"))
         count = found.total()
         own, others = found[OWN_TESTS], found[OTHER_TESTS]
         percent = 100 * (own + others) / count
-        rows.append(
-            f"| {room} | {count} | {own} | {others} | {found[SURVIVED]} | {percent:.0f} % |"
-        )
+        rows.append(f"| {room} | {count} | {own} | {others} | {found[SURVIVED]} | {percent:.0f} % |")
     head = (
         f"{date.today()}, {len(results)} mutants, seed {seed}, Python {platform.python_version()}.\n\n"
         "| folder | mutants | noticed by its own tests | only by tests of its users | by none | noticed |\n"
@@ -494,12 +468,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--package", choices=PACKAGES, default="kernels")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a part of the path of a module")
-    parser.add_argument(
-        "--limit", type=int, default=120, help="processor seconds of a run of tests"
-    )
-    parser.add_argument(
-        "--minutes", type=float, default=60, help="no mutant is begun after these"
-    )
+    parser.add_argument("--limit", type=int, default=120, help="processor seconds of a run of tests")
+    parser.add_argument("--minutes", type=float, default=60, help="no mutant is begun after these")
     parser.add_argument("--write", action="store_true", help="into the page")
     parser.add_argument("--save", type=Path, help="keep what noticed each change")
     parser.add_argument("--again", type=Path, help="make the changes of such a file")

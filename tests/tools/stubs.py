@@ -1,6 +1,7 @@
 """Write what editors and type checkers read about the public names: ``python tests/tools/stubs.py``.
 
-The names come from the table in `xcurves.public_names`, signatures and the first lines of docstrings from the functions.
+The names come from the table in `xcurves.public_names`, signatures and the first lines of docstrings from the
+functions.
 """
 
 from __future__ import annotations
@@ -66,14 +67,8 @@ def package_stub() -> str:
     lines = [f'"""{first_line(xcurves)}"""\n', HEAD]
     lines += [f"from xcurves import {name} as {name}" for name in public_names.MODULES]
     public = public_names.KINDS | public_names.FUNCTIONS | public_names.ERRORS
-    lines += [
-        f"from xcurves.{each.module} import {name} as {name}"
-        for name, each in public.items()
-    ]
-    lines += [
-        f"from xcurves.{module} import {name} as {name}"
-        for name, module in public_names.VALUES.items()
-    ]
+    lines += [f"from xcurves.{each.module} import {name} as {name}" for name, each in public.items()]
+    lines += [f"from xcurves.{module} import {name} as {name}" for name, module in public_names.VALUES.items()]
     listed = "".join(f"    {name!r},\n" for name in xcurves.__all__)
     lines += ["__version__: str", f"__all__ = [\n{listed}]"]
     return "\n".join(lines) + "\n"

@@ -15,9 +15,7 @@ import xarray as xr
 import xcurves
 from xcurves.accessors.method import method
 
-_CALLS: dict[
-    tuple[str, ...], tuple[str, ...]
-] = {  # of arrays with these dims, in the last line of a cell
+_CALLS: dict[tuple[str, ...], tuple[str, ...]] = {  # of arrays with these dims, in the last line of a cell
     ("algorithm", "run", "training"): ("plot", "analyze", "pairwise"),
     ("algorithm", "run"): ("performance_cdf", "compare_distributions"),
     ("training",): ("plot", "fit_power_law"),
@@ -101,11 +99,7 @@ class DatasetCurves(_Accessor):
     def __dir__(self) -> list[str]:
         from xcurves.results import methods_of
 
-        return [
-            name
-            for name in super().__dir__()
-            if name.startswith("_") or name in methods_of(self._data)
-        ]
+        return [name for name in super().__dir__() if name.startswith("_") or name in methods_of(self._data)]
 
     def __repr__(self) -> str:
         from xcurves.reporting.notebook import as_text
@@ -170,9 +164,7 @@ def register_polars() -> None:
     try:
         import polars as pl
     except ModuleNotFoundError:
-        raise ImportError(
-            "register_polars needs polars. Install it: pip install 'xcurves[polars]'"
-        ) from None
+        raise ImportError("register_polars needs polars. Install it: pip install 'xcurves[polars]'") from None
     if not hasattr(pl.DataFrame, "curves"):
         pl.api.register_dataframe_namespace("curves")(DataFrameCurves)
 

@@ -397,9 +397,7 @@ class DatasetCurves:
     def __init__(self, data: xr.Dataset) -> None: ...
     def bibtex(self) -> str:
         """Return the references of a result as BibTeX."""
-    def compare_learners(
-        self, *, reference: Hashable | None = None, at: float | None = None
-    ) -> xr.Dataset:
+    def compare_learners(self, *, reference: Hashable | None = None, at: float | None = None) -> xr.Dataset:
         """Compare every algorithm's learning curve with that of a reference."""
     def compare_scaling_laws(
         self,
@@ -407,7 +405,7 @@ class DatasetCurves:
         at_size_and_tokens: tuple[float, float] | None = None,
         compute: float | Sequence[float] | Floats | None = None,
     ) -> xr.Dataset:
-        """Compare the scaling laws of two suites: their losses at one size, and what compute the difference is worth."""
+        """Compare the scaling laws of two suites: losses at one size, and what compute the difference is worth."""
     def describe_methods(self) -> str:
         """Describe how a result was computed, for the methods section of a paper and for a checklist."""
     def explore(self, *, smooth: float = 0.0) -> Figure:
@@ -425,9 +423,7 @@ class DatasetCurves:
         label: str | None = None,
     ) -> str:
         """Return a table of a result as text for a paper."""
-    def optimal_allocation(
-        self, compute: float | Sequence[float] | Floats
-    ) -> xr.Dataset:
+    def optimal_allocation(self, compute: float | Sequence[float] | Floats) -> xr.Dataset:
         """Divide compute between model size and tokens so that the fitted loss is lowest."""
     def plot(
         self,
@@ -455,9 +451,7 @@ class DatasetCurves:
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
-    def predict(
-        self, n: At, *, rule: Rule = "combined", reference: Hashable | None = None
-    ) -> xr.Dataset:
+    def predict(self, n: At, *, rule: Rule = "combined", reference: Hashable | None = None) -> xr.Dataset:
         """Predict the error at other training sizes."""
     def predict_loss(self, *, model_size: Size, tokens: Size) -> xr.Dataset:
         """Predict the loss of a run at other model sizes and amounts of tokens."""
@@ -500,9 +494,7 @@ class DataTreeCurves:
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
-    def report(
-        self, path: str | os.PathLike[str], *, interactive: bool = False
-    ) -> Path:
+    def report(self, path: str | os.PathLike[str], *, interactive: bool = False) -> Path:
         """Write a whole analysis as one HTML page, which needs no network."""
     def summary(self) -> str:
         """Say in plain sentences what a result shows and what it does not."""

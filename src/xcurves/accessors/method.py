@@ -18,9 +18,7 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
     docstring.
     """
 
-    def __init__(
-        self, load: Callable[[], Callable[Concatenate[Given, P], Returned]]
-    ) -> None:
+    def __init__(self, load: Callable[[], Callable[Concatenate[Given, P], Returned]]) -> None:
         self._load = load
         self._call: Any = None
 
@@ -28,9 +26,7 @@ class method(Generic[Given, P, Returned]):  # used like a decorator
         self._name = name
 
     @overload
-    def __get__(
-        self, accessor: None, owner: type
-    ) -> Callable[Concatenate[Any, P], Returned]: ...
+    def __get__(self, accessor: None, owner: type) -> Callable[Concatenate[Any, P], Returned]: ...
     @overload
     def __get__(self, accessor: object, owner: type) -> Callable[P, Returned]: ...
     def __get__(self, accessor: Any, owner: type) -> Callable[..., Returned]:

@@ -131,9 +131,7 @@ def contrast(
     """
     with_training = validation.with_training(curves)
     scores = check_curves(with_training, reserved=kinds.CONTRAST.reserved())
-    validation.check_choice(
-        "alternative", alternative, ("two-sided", "less", "greater")
-    )
+    validation.check_choice("alternative", alternative, ("two-sided", "less", "greater"))
     over_algorithms, profile = check_weights(scores, weights, training_weights)
     context = Context.of(scores, n_resamples, paired, confidence_level, rng)
     validation.check_margin(margin)
@@ -201,9 +199,7 @@ def _warn_of_contrast(result: xr.Dataset, context: Context) -> None:
     has_no_end = (abs(result["estimate_ci"]) == np.inf).all("ci_bound")
     unbounded = has_no_end.to_numpy().ravel() & (n_resamples > 0)
     why = f"reassignments allow no p of {context.alpha:g} or below, and the interval is unbounded"
-    provenance.warn_of(
-        unbounded, context.names, lambda task: f"{n_resamples[task]} {why}"
-    )
+    provenance.warn_of(unbounded, context.names, lambda task: f"{n_resamples[task]} {why}")
 
 
 def contrast_kernel(
@@ -283,10 +279,7 @@ def check_weights(
 
 def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     """Split weights on (algorithm, training) into their two factors."""
-    if (
-        set(weights.dims) != {"algorithm", "training"}
-        or weights.dtype.kind not in "biuf"
-    ):
+    if set(weights.dims) != {"algorithm", "training"} or weights.dtype.kind not in "biuf":
         raise Refusal(
             "weights",
             Verbatim(f"{weights.dtype} on {weights.dims}"),
@@ -303,8 +296,7 @@ def _separate(weights: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
         raise Refusal(
             "weights",
             UNSAID,
-            "are not separable: all algorithms must share one profile over training, up to sign and "
-            "size",
+            "are not separable: all algorithms must share one profile over training, up to sign and size",
             "Test one contrast for each profile",
         )
     return over_algorithms, largest

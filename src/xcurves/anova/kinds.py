@@ -37,13 +37,9 @@ RANDOMIZED_ANOVA = ResultKind(
         "f": Var(_BY_EFFECT, "F ratio; of the error term welch, Welch's statistic"),
         "ss": Var(("task", "source"), "sum of squares", "score^2"),
         "df": Var(("task", "source"), "degrees of freedom"),
-        "critical_value": Var(
-            _BY_EFFECT, "critical value of the F ratio: reject above it"
-        ),
+        "critical_value": Var(_BY_EFFECT, "critical value of the F ratio: reject above it"),
         "pvalue_stderr": Var(_BY_EFFECT, "Monte Carlo standard error of the p-value"),
-        "pvalue_parametric": Var(
-            _BY_EFFECT, "p-value by the F distribution, for comparison only"
-        ),
+        "pvalue_parametric": Var(_BY_EFFECT, "p-value by the F distribution, for comparison only"),
         "eta_sq_partial": Var(_BY_EFFECT, "partial eta squared"),
         "omega_sq_partial": Var(_BY_EFFECT, "partial omega squared"),
         "eta_sq_generalized": Var(_BY_EFFECT, "generalized eta squared"),
@@ -53,12 +49,8 @@ RANDOMIZED_ANOVA = ResultKind(
             ("task",),
             "largest over smallest standard deviation of the algorithms' curve means",
         ),
-        "sd_ratio_limit": Var(
-            ("task",), "0.95 quantile of that ratio under equal normal spread"
-        ),
-        "level_test": Var(
-            ("task",), "which test of level speaks: 0 F, 1 Welch's", dtype=np.int8
-        ),
+        "sd_ratio_limit": Var(("task",), "0.95 quantile of that ratio under equal normal spread"),
+        "level_test": Var(("task",), "which test of level speaks: 0 F, 1 Welch's", dtype=np.int8),
         "n_runs": Var(("task", "algorithm"), _N_RUNS, dtype=np.int64),
         "n_levels": Var(("task",), "number of training levels", dtype=np.int64),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
@@ -68,9 +60,7 @@ RANDOMIZED_ANOVA = ResultKind(
             "p-value by the rank of the closest null value",
             when="keep_null",
         ),
-        "null_distribution": Var(
-            (*_BY_EFFECT, "resample"), "F ratio of a reassignment", when="keep_null"
-        ),
+        "null_distribution": Var((*_BY_EFFECT, "resample"), "F ratio of a reassignment", when="keep_null"),
     },
     coords={"effect": EFFECTS, "error_term": ERROR_TERMS, "source": VARIATION_SOURCES},
     rows=("effect", "error_term"),
@@ -110,9 +100,7 @@ RANDOMIZED_ANOVA = ResultKind(
                 "null": "Grey areas: F ratios of reassignments.",
             },
             many=View(
-                Drawing(
-                    plots.draw_f_of_tasks, rows=plots.task_rows, title=plots.compared
-                ),
+                Drawing(plots.draw_f_of_tasks, rows=plots.task_rows, title=plots.compared),
                 "F ratios over their critical values, a row for each task, by the split-plot error terms: beyond 1 "
                 "(dashed) is significant. Beside: p of level and shape.",
             ),
@@ -129,32 +117,22 @@ PAIRWISE = ResultKind(
         "pvalue": Var(_BY_PAIR, "randomization p-value"),
         "f": Var(_BY_PAIR, "F ratio, split-plot error term"),
         "difference": Var(_PAIR, "difference of mean scores over training", "score"),
-        "difference_ci": Var(
-            (*_PAIR, "ci_bound"), "confidence interval of the difference", "score"
-        ),
+        "difference_ci": Var((*_PAIR, "ci_bound"), "confidence interval of the difference", "score"),
         "difference_ci_simultaneous": Var(
             (*_PAIR, "ci_bound"),
             "confidence interval of the difference, for all pairs together",
             "score",
         ),
-        "curve_difference": Var(
-            _ALONG, "difference of mean scores at the level", "score", when="few pairs"
-        ),
+        "curve_difference": Var(_ALONG, "difference of mean scores at the level", "score", when="few pairs"),
         "curve_difference_band": Var(
             (*_ALONG, "ci_bound"),
             "band of the difference at the level, for all levels of the pair together",
             "score",
             when="few pairs",
         ),
-        "difference_ci_gap": Var(
-            _PAIR, "1 where a shift within the interval is rejected"
-        ),
-        "pvalue_adjusted_least": Var(
-            _PAIR, "smallest adjusted p-value that these numbers of runs allow"
-        ),
-        "score_mean": Var(
-            ("task", "algorithm"), "mean score over training", "score", when="given"
-        ),
+        "difference_ci_gap": Var(_PAIR, "1 where a shift within the interval is rejected"),
+        "pvalue_adjusted_least": Var(_PAIR, "smallest adjusted p-value that these numbers of runs allow"),
+        "score_mean": Var(("task", "algorithm"), "mean score over training", "score", when="given"),
         "may_be_best": Var(
             ("task", "algorithm"),
             "1 where no other algorithm is shown to have a better mean",
@@ -191,9 +169,7 @@ PAIRWISE = ResultKind(
     views={
         "curve_difference": view_along_training("all levels of its pair together"),
         "difference": View(
-            Drawing(
-                plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters
-            ),
+            Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters),
             {
                 "pairs": "By how much the algorithm of the heading is better than that of the row in mean score over "
                 "training, with the interval for all pairs together and adjusted p.",
@@ -222,9 +198,7 @@ CONTRAST = ResultKind(
         "pvalue": Var(("task",), "randomization p-value"),
         "statistic": Var(("task",), "studentized contrast"),
         "estimate": Var(("task",), "contrast of scores", "score"),
-        "estimate_ci": Var(
-            ("task", "ci_bound"), "confidence interval of the contrast", "score"
-        ),
+        "estimate_ci": Var(("task", "ci_bound"), "confidence interval of the contrast", "score"),
         "margin_pvalue": Var(
             ("task",),
             "randomization p-value of being worse by the margin or more",
@@ -243,9 +217,7 @@ CONTRAST = ResultKind(
         ),
         "n_resamples": Var(("task",), _N_RESAMPLES, dtype=np.int64),
         "n_assignments": Var(("task",), _N_ASSIGNMENTS),
-        "weights": Var(
-            ("algorithm",), "weight of the algorithm in the contrast", when="given"
-        ),
+        "weights": Var(("algorithm",), "weight of the algorithm in the contrast", when="given"),
         "training_weights": Var(
             ("training",),
             "weight of the training level; NaN: equal weights over each task's grid",

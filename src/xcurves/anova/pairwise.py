@@ -114,9 +114,7 @@ def pairwise(
     True
     """
     with_training = validation.with_training(curves)
-    scores = check_curves(
-        with_training, levels=False, reserved=kinds.PAIRWISE.reserved()
-    )
+    scores = check_curves(with_training, levels=False, reserved=kinds.PAIRWISE.reserved())
     run_checks.warn_of_copies(scores)
     scores, higher_is_better = direction.resolved(scores, higher_is_better)
     validation.check_choice("correction", correction, tuple(ADJUSTMENTS))
@@ -178,9 +176,7 @@ def pairwise(
     )
 
 
-def pair_kernel(
-    group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.intp] | None = None
-) -> dict[str, Any]:
+def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.intp] | None = None) -> dict[str, Any]:
     """Compare the two algorithms of alike pairs, along training too where `pairs` are given, before any reduction.
 
     Nothing where either has no runs.
@@ -189,9 +185,7 @@ def pair_kernel(
     if not group.present.any(axis=1).all():
         return {}
     if context.paired:
-        run_checks.check_groups(
-            group.present, group.names[0], group.algorithms, context.runs, paired=True
-        )
+        run_checks.check_groups(group.present, group.names[0], group.algorithms, context.runs, paired=True)
     # Scores, of the differences along training, stand behind the reductions.
     reduced = group
     if pairs is not None:
@@ -201,13 +195,8 @@ def pair_kernel(
 
     # Shapes are tested by F, of which p alone is wanted; levels by T, whose |T| ignores the sign.
     by_f = sums.f_tests(design, plan, 0.0)
-    shifted = contrasts.ContrastDesign(
-        design.means, group.sizes, np.array([1.0, -1.0]), context.paired
-    )
-    tests = {
-        alpha: contrasts.contrast_tests(shifted, plan, "two-sided", alpha)
-        for alpha in set(alphas)
-    }
+    shifted = contrasts.ContrastDesign(design.means, group.sizes, np.array([1.0, -1.0]), context.paired)
+    tests = {alpha: contrasts.contrast_tests(shifted, plan, "two-sided", alpha) for alpha in set(alphas)}
     by_shift, together = (tests[alpha] for alpha in alphas)
     compared = {
         "pvalue": np.stack([by_shift["pvalue"], by_f["pvalue"][:, 1, 1]], axis=-1),
@@ -296,12 +285,6 @@ def _warn_pairs(result: xr.Dataset, context: Context) -> None:
             few = "runs are so few"
         return f"{few} that no adjusted p reaches {context.alpha:g}"
 
-    where = [
-        f"{name}{pair}: "
-        for name in context.names
-        for pair in result["pair"].to_numpy()
-    ]
-    provenance.warn_of(
-        undefined, where, lambda _: "p is NaN: runs or error are missing", "comparisons"
-    )
+    where = [f"{name}{pair}: " for name in context.names for pair in result["pair"].to_numpy()]
+    provenance.warn_of(undefined, where, lambda _: "p is NaN: runs or error are missing", "comparisons")
     provenance.warn_of(unreachable, where, unreached, "comparisons")

@@ -50,9 +50,7 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
     values = []
     for row, (effect, term) in enumerate(shown):
         test = result.sel(effect=effect, error_term=term)
-        values.append(
-            f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}"
-        )
+        values.append(f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}")
         f, critical = test["f"].item(), test["critical_value"].item()
         if not 0 < critical < np.inf:
             continue
@@ -70,15 +68,11 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
 
 def _mark_ratios(ax: Axes, result: xr.Dataset) -> None:
     """Label the axis of ratios, in plain numbers if they are not too far apart."""
-    ax.set_xlabel(
-        f"F ratio / critical value at the {provenance.alpha_of(result):g} level"
-    )
+    ax.set_xlabel(f"F ratio / critical value at the {provenance.alpha_of(result):g} level")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.45), max(high, 2.2))
     if max(high, 2.2) < 100 * min(low, 0.45):
-        ax.set_xticks(
-            [tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)]
-        )
+        ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
 
@@ -91,9 +85,7 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
     edges = np.geomspace(np.quantile(ratios, 0.005), ratios.max() * 1.0001, _BINS)
     counts, _ = np.histogram(ratios, edges)
     heights = row - _HIGH * counts / max(counts.max(), 1)
-    ax.stairs(
-        heights, edges, baseline=row, fill=True, color=_GREY, zorder=1, gid="null"
-    )
+    ax.stairs(heights, edges, baseline=row, fill=True, color=_GREY, zorder=1, gid="null")
 
 
 def draw_differences(result: xr.Dataset, ax: Axes) -> None:
@@ -102,9 +94,7 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     label = f"how much {more} in mean {score_name(result)}"
     if keeps_direction(result):
         label = f"difference of mean {score_name(result)}"
-    draw_forest_of_pairs(
-        ax, result, displayed_of(result), with_units(label, result["difference"])
-    )
+    draw_forest_of_pairs(ax, result, displayed_of(result), with_units(label, result["difference"]))
 
 
 def displayed_of(result: xr.Dataset) -> xr.Dataset:
@@ -140,9 +130,7 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     p = by_task(test["pvalue"], "effect")
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    for place, (effect, marker, fill) in enumerate(
-        zip(labels.EFFECTS, "Do", ("black", "white"), strict=True)
-    ):
+    for place, (effect, marker, fill) in enumerate(zip(labels.EFFECTS, "Do", ("black", "white"), strict=True)):
         drawn = np.isfinite(ratios[:, place]) & (ratios[:, place] > 0)
         rows = np.flatnonzero(drawn)
         ax.plot(ratios[drawn, place], rows, marker, label=effect, markersize=5, linestyle="none",
@@ -155,31 +143,19 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
 
 def compared(result: xr.Dataset) -> str:
     """Return which algorithms a result compares, as a title."""
-    names = (
-        result["algorithm"].to_numpy().astype(str).tolist()
-        if "algorithm" in result.coords
-        else []
-    )
+    names = result["algorithm"].to_numpy().astype(str).tolist() if "algorithm" in result.coords else []
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} algorithms"
 
 
 def task_rows(result: xr.Dataset) -> float:
     """Return the number of tasks, each a row."""
-    return (
-        result["n_resamples"]
-        .isel({dim: 0 for dim in ("pair",) if dim in result["n_resamples"].dims})
-        .size
-    )
+    return result["n_resamples"].isel({dim: 0 for dim in ("pair",) if dim in result["n_resamples"].dims}).size
 
 
 def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
     """Draw the contrast of every task with its interval."""
     dims = labels.task_dims(result["estimate"])
-    flat = (
-        result.stack(_task=dims, create_index=False)
-        if dims
-        else result.expand_dims("_task")
-    )
+    flat = result.stack(_task=dims, create_index=False) if dims else result.expand_dims("_task")
     draw_rows(
         ax,
         task_labels(result["estimate"], []) if dims else ["contrast"],
@@ -223,13 +199,5 @@ def say_weights(result: xr.Dataset) -> str:
         result["weights"].to_numpy().tolist(),
         strict=True,
     )
-    said = [
-        f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}"
-        for name, weight in named
-        if weight
-    ]
-    return (
-        " ".join(said).removeprefix("+ ").replace("1 × ", "")
-        if len(said) <= _NAMED
-        else ""
-    )
+    said = [f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}" for name, weight in named if weight]
+    return " ".join(said).removeprefix("+ ").replace("1 × ", "") if len(said) <= _NAMED else ""

@@ -139,9 +139,7 @@ def randomized_anova(
     >>> int(result.n_resamples)
     9999
     """
-    scores = check_curves(
-        curves, levels=False, reserved=kinds.RANDOMIZED_ANOVA.reserved()
-    )
+    scores = check_curves(curves, levels=False, reserved=kinds.RANDOMIZED_ANOVA.reserved())
     context = Context.of(scores, n_resamples, paired, confidence_level, rng)
     if level_test is not None:
         validation.check_choice("level_test", level_test, ("f", "welch"))
@@ -214,9 +212,7 @@ def anova_kernel(
     if not context.paired:
         by_welch = welch.welch_tests(design.means, plan, context.alpha, keep=keep)
         spreads = _spreads(design)
-    tests = {
-        name: _with_welch(values, by_welch.get(name)) for name, values in by_f.items()
-    }
+    tests = {name: _with_welch(values, by_welch.get(name)) for name, values in by_f.items()}
     return {
         **tests,
         **spreads,
@@ -279,9 +275,7 @@ def _warn_of_anova(result: xr.Dataset, context: Context) -> None:
 
     def zero_by_zero(task: int) -> str:
         effects = " and ".join(np.array(labels.EFFECTS)[undefined[task].any(axis=-1)])
-        return (
-            f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
-        )
+        return f"differences and error are both zero: F is 0 / 0 and p is NaN ({effects})"
 
     def unreachable(task: int) -> str:
         few = "n_resamples is small"
@@ -335,6 +329,4 @@ def design_of(group: Group) -> sums.AnovaDesign:
     by_run = None
     if within_runs:
         by_run = moments.of_curves(within_runs[0], group.curves)[:2]
-    return sums.make_design(
-        means, comoment, int(of_all.n_levels[0]), group.sizes, magnitude, by_run
-    )
+    return sums.make_design(means, comoment, int(of_all.n_levels[0]), group.sizes, magnitude, by_run)

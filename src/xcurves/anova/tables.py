@@ -93,10 +93,7 @@ def _split_plot_rows(result: xr.Dataset, *, paired: bool) -> dict[str, Row]:
         }
     total = _source(result, "total")
     if paired and len(effects) == 2:
-        rows["matched_runs"] = {
-            name: total[name] - sum(row[name] for row in rows.values())
-            for name in ("df", "SS")
-        }
+        rows["matched_runs"] = {name: total[name] - sum(row[name] for row in rows.values()) for name in ("df", "SS")}
     return rows | {"total": total}
 
 
@@ -105,11 +102,7 @@ def _welch_row(result: xr.Dataset) -> dict[str, Row]:
     speaks = by_welch(result)
     if not speaks.any():
         return {}
-    test = (
-        result[["f", "pvalue"]]
-        .sel(effect="algorithm", error_term="welch", drop=True)
-        .where(speaks)
-    )
+    test = result[["f", "pvalue"]].sel(effect="algorithm", error_term="welch", drop=True).where(speaks)
     df = result["df"].sel(source="algorithm", drop=True).where(speaks)
     return {
         "welch": {
@@ -123,12 +116,8 @@ def _welch_row(result: xr.Dataset) -> dict[str, Row]:
 
 def _pooled_rows(result: xr.Dataset) -> dict[str, Row]:
     """Return the rows of the papers' table."""
-    training, error, total = (
-        _source(result, name) for name in ("training", "error", "total")
-    )
-    effects = [
-        name for name in labels.VARIATION_SOURCES if name in result["effect"].to_numpy()
-    ]
+    training, error, total = (_source(result, name) for name in ("training", "error", "total"))
+    effects = [name for name in labels.VARIATION_SOURCES if name in result["effect"].to_numpy()]
     rows = {name: _effect(result, name, "pooled") for name in effects}
     rows["training"] = training | {"F": _mean_square(training) / _mean_square(error)}
     return rows | {"error": error, "total": total}
@@ -148,9 +137,7 @@ def _effect(result: xr.Dataset, effect: str, error_term: str) -> Row:
 
 def _error(result: xr.Dataset, effect: str) -> Row:
     """Return the error of an effect itself."""
-    error = result[["error_df", "error_ss"]].sel(
-        effect=effect, error_term="split_plot", drop=True
-    )
+    error = result[["error_df", "error_ss"]].sel(effect=effect, error_term="split_plot", drop=True)
     return {"df": error["error_df"], "SS": error["error_ss"]}
 
 
@@ -169,9 +156,7 @@ def _table_cell(row: Row, column: str) -> xr.DataArray:
 def anova_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task: F and p by both error terms."""
     columns = {
-        f"{symbol} {effect}{suffix}": result[name].sel(
-            effect=effect, error_term=term, drop=True
-        )
+        f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
         for term, suffix in (("split_plot", ""), ("pooled", ", pooled"))
         for effect in labels.EFFECTS
         for symbol, name in (("F", "f"), ("p", "pvalue"))
@@ -182,9 +167,7 @@ def anova_digest(result: xr.Dataset) -> pd.DataFrame:
 def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
     """Return the pairs by p of the level, as the verdict has them."""
     of_level = result["pvalue_adjusted"].sel(effect="algorithm", drop=True)
-    return frame_of_displayed(
-        displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
-    )
+    return frame_of_displayed(displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level))
 
 
 def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
@@ -201,9 +184,7 @@ def pair_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the better first, the largest difference in front."""
     adjusted = result["pvalue_adjusted"]
     of_level = adjusted.sel(effect="algorithm", drop=True)
-    shown = displayed_pairs(
-        result, "difference", "difference_ci_simultaneous", of_level
-    )
+    shown = displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
     columns = {"difference": shown["amount"], **bounds(shown["interval"])}
     for effect in result["effect"].to_numpy():
         columns[f"p_{effect}"] = adjusted.sel(effect=effect, drop=True)

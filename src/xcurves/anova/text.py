@@ -89,9 +89,7 @@ def _anova_of_one(task: xr.Dataset, alpha: float) -> Iterator[Statement]:
     runs = [f"{name} ({count(n, 'run')})" for name, n in zip(names, sizes, strict=True)]
     n_levels = task["n_levels"].item()
     yield Statement("answer", _verdicts(task, alpha))
-    yield Statement(
-        "detail", f"Compared: {joined(runs)}, at {n_levels:,} training levels."
-    )
+    yield Statement("detail", f"Compared: {joined(runs)}, at {n_levels:,} training levels.")
     yield Statement("detail", _f_ratios(task))
     if not by_welch(task):
         return
@@ -172,9 +170,7 @@ def _f_ratios(task: xr.Dataset) -> str:
         df = task["df"].sel(source=effect).item()
         error_df = test["error_df"].item()
         f = number(test["f"].item(), 4)
-        ratios.append(
-            f"F({df:.0f}, {error_df:.0f}) = {f} of {what} against {errors[effect]}"
-        )
+        ratios.append(f"F({df:.0f}, {error_df:.0f}) = {f} of {what} against {errors[effect]}")
     return f"By the split-plot error terms {'; '.join(ratios)}."
 
 
@@ -279,9 +275,7 @@ def _compared(task: xr.Dataset) -> Comparison:
     """Return what the verdict about one task is made of."""
     p = task["pvalue_adjusted"].sel(effect="algorithm")
     return Comparison(
-        rows=verdict_rows(
-            displayed_pairs(task, "difference", "difference_ci_simultaneous", p)
-        ),
+        rows=verdict_rows(displayed_pairs(task, "difference", "difference_ci_simultaneous", p)),
         algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
         may_be_best=named(task, task["may_be_best"]),
         score=f"mean {score_name(task)}{_over_training(task)}",
@@ -302,8 +296,7 @@ def _over_training(result: xr.Dataset) -> str:
 def _sides(result: xr.Dataset) -> list[tuple[str, str]]:
     """Return both algorithms of every pair."""
     first, second = (
-        np.atleast_1d(result[side].to_numpy()).astype(str).tolist()
-        for side in ("algorithm_a", "algorithm_b")
+        np.atleast_1d(result[side].to_numpy()).astype(str).tolist() for side in ("algorithm_a", "algorithm_b")
     )
     return list(zip(first, second, strict=True))
 
@@ -311,9 +304,7 @@ def _sides(result: xr.Dataset) -> list[tuple[str, str]]:
 def _runs_of_pairs(task: xr.Dataset) -> list[tuple[int, int]]:
     """Return the numbers of runs of both algorithms of every pair."""
     names = [str(name) for name in task["algorithm"].to_numpy().tolist()]
-    n_runs = dict(
-        zip(names, task["n_runs"].to_numpy().astype(int).tolist(), strict=True)
-    )
+    n_runs = dict(zip(names, task["n_runs"].to_numpy().astype(int).tolist(), strict=True))
     return [(n_runs[a], n_runs[b]) for a, b in _sides(task)]
 
 
@@ -404,9 +395,7 @@ def _pair_floors(result: xr.Dataset, alpha: float) -> Iterator[str]:
         few = runs_a_side(np.unique(result["n_runs"].to_numpy()).tolist())
         cure = cure_of_runs(every, alpha)
     else:
-        n_resamples = np.unique(
-            provenance.values_of(result, "n_resamples", "pair").ravel()[beyond]
-        )
+        n_resamples = np.unique(provenance.values_of(result, "n_resamples", "pair").ravel()[beyond])
         few = f"{span(n_resamples.tolist())} reassignments"
         cure = cure_of_reassignments(every, alpha, result.sizes["pair"])
     yield from floor_sentences(least, p, alpha, few, cure)
@@ -458,9 +447,7 @@ def _verdict(task: xr.Dataset, alpha: float) -> str:
     estimate = estimated(task["estimate"].item(), *ends_of(task["estimate_ci"]))
     verdict = _VERDICTS[task.attrs.get("alternative", "two-sided")]
     test = f"T = {number(task['statistic'].item())}, {pvalue(p)}"
-    sentence = (
-        f"The contrast of {_averaged(task)}, {estimate}, {shown} {verdict} ({test})."
-    )
+    sentence = f"The contrast of {_averaged(task)}, {estimate}, {shown} {verdict} ({test})."
     if "margin_pvalue" not in task:
         return sentence
     return f"{sentence} {_say_margin(task, alpha)}"

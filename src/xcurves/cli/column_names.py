@@ -78,9 +78,7 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     columns |= {name: name for name in reading.tasks}
     said = reading.said
     if reading.matched and getattr(options, "paired", False) is None:
-        said += (
-            f"; runs are {reading.matched}s, compared as matched (else: --not-paired)"
-        )
+        said += f"; runs are {reading.matched}s, compared as matched (else: --not-paired)"
     return Table(reading.frame, reading.score, columns, said, reading)
 
 
@@ -118,14 +116,10 @@ def _check_given(frame: pd.DataFrame, options: argparse.Namespace) -> None:
     for option, names in asked.items():
         for name in names:
             if name not in frame and (option, name) != ("training", NO_TRAINING):
-                raise not_found(
-                    f"--{option} {name} is no column of ARCHIVE", name, frame.columns
-                )
+                raise not_found(f"--{option} {name} is no column of ARCHIVE", name, frame.columns)
 
 
-def not_found(
-    refusal: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()
-) -> KeyError:
+def not_found(refusal: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> KeyError:
     """Return the error about a name that is unknown: the names that are known, and the nearest."""
     listed = ", ".join(map(repr, known))
     near = did_you_mean(name, [*other_names, *known])
@@ -137,9 +131,7 @@ def _ask(frame: pd.DataFrame, doubt: Doubt, options: argparse.Namespace) -> Valu
     impossible = [name for name, columns in doubt.unknown.items() if not columns]
     if not doubt.choices:
         impossible = impossible or ["run"]
-        return ValueError(
-            f"{options.archive}: {_why_impossible(frame, impossible, options)}"
-        )
+        return ValueError(f"{options.archive}: {_why_impossible(frame, impossible, options)}")
     return question(
         f"{options.archive} {unknown_words(doubt)}",
         doubt.choices,
@@ -157,11 +149,7 @@ def question(
     """Return the error that asks with a whole command for each reading that fits."""
     lines = []
     for choice in choices:
-        added = [
-            word
-            for role, column in choice.columns.items()
-            for word in _option(role, column)
-        ]
+        added = [word for role, column in choice.columns.items() for word in _option(role, column)]
         lines.append(f"{command_with(options, added)}  # {choice.compares}")
     asked = f"{asked}. Type"
     if len(lines) == 1:
@@ -182,9 +170,7 @@ def _option(role: str, columns: Any) -> list[str]:
     return [name, *listed(columns)]
 
 
-def _why_impossible(
-    frame: pd.DataFrame, impossible: Sequence[str], options: argparse.Namespace
-) -> str:
+def _why_impossible(frame: pd.DataFrame, impossible: Sequence[str], options: argparse.Namespace) -> str:
     """Return what no column can be, and what to do."""
     if "score" in impossible:
         why = _text_among_numbers(frame)
@@ -255,9 +241,7 @@ def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:
     return f"{program()} {join([*given, *added])}"
 
 
-def rename_dims(
-    opened: xr.Dataset, options: argparse.Namespace
-) -> tuple[xr.Dataset, str]:
+def rename_dims(opened: xr.Dataset, options: argparse.Namespace) -> tuple[xr.Dataset, str]:
     """Return variables with the dims that options name, or whose names are recognised, as dims; and what was said."""
     renamed: dict[str, str] = {}
     for dim in DIMS:

@@ -184,15 +184,11 @@ def _check_file(option: str, path: Path, what: str) -> None:
                 "Name another",
             )
         if not path.resolve().parent.is_dir():
-            raise FileNotFoundError(
-                f" is in a folder that does not exist. Make it: mkdir -p {path.parent}"
-            )
+            raise FileNotFoundError(f" is in a folder that does not exist. Make it: mkdir -p {path.parent}")
         saved.check_replaceable(path)
 
 
-def _scored(
-    curves: xr.DataArray, options: argparse.Namespace
-) -> tuple[xr.DataArray, list[str]]:
+def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, list[str]]:
     """Return curves with their direction and scale, and what to say of both."""
     curves, which_end = with_direction(curves, options)
     curves, scale = normalized(filled(curves, options), options.normalize)
@@ -204,9 +200,7 @@ def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     """Return curves of known direction whose scores and tasks are called as options say."""
     if options.score_name is not None:
         higher = direction.find(curves).higher
-        curves = curves.rename(options.score_name).assign_attrs(
-            {direction.HIGHER: int(higher)}
-        )
+        curves = curves.rename(options.score_name).assign_attrs({direction.HIGHER: int(higher)})
     if options.task_name is None:
         return curves
     curves = _joined_tasks(curves)
@@ -223,14 +217,9 @@ def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     return curves.rename({dims[0]: options.task_name})
 
 
-def _analysis(
-    curves: xr.DataArray, options: argparse.Namespace, what: str
-) -> xr.DataTree:
+def _analysis(curves: xr.DataArray, options: argparse.Namespace, what: str) -> xr.DataTree:
     """Return the analysis that is asked for, for an answer its only part."""
-    given = {
-        name: getattr(options, name)
-        for name in ("paired", "n_resamples", "confidence_level", "rng")
-    }
+    given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
     include = options.include
     if what == "answer":
         curves = _joined_tasks(curves)
@@ -258,11 +247,7 @@ def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:
     higher = direction.find(curves).higher
     stacked = curves.assign_attrs({direction.HIGHER: int(higher)}).stack(_joined=dims)
     labels = [", ".join(map(str, each)) for each in stacked["_joined"].to_numpy()]
-    joined: xr.DataArray = (
-        stacked.drop_vars(["_joined", *dims])
-        .rename(_joined="task")
-        .assign_coords(task=labels)
-    )
+    joined: xr.DataArray = stacked.drop_vars(["_joined", *dims]).rename(_joined="task").assign_coords(task=labels)
     return joined.dropna("task", how="all").transpose("task", ...)
 
 
@@ -271,9 +256,7 @@ def _in_full(options: argparse.Namespace) -> list[str]:
     return [name for name in options.include or [] if name != "all"]
 
 
-def _write(
-    tree: xr.DataTree, files: Files, options: argparse.Namespace, what: str
-) -> list[Path]:
+def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: str) -> list[Path]:
     """Write the results, and the page and the picture where they are asked for."""
     output, report, figure = files["output"], files["report"], files["figure"]
     assert output is not None

@@ -47,16 +47,9 @@ def of_sequential(result: xr.Dataset) -> dict[str, Any]:
         {"task": {str(dim): task[dim].item() for dim in dims}} | _of_task(task)
         for task in labels.tasks_of(result, "undecided")
     ]
-    open_pairs = [
-        {"task": task["task"], "pair": pair}
-        for task in tasks
-        for pair in task["undecided"]
-    ]
+    open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
-    most = {
-        name: pd.DataFrame([task[name] for task in tasks]).max()
-        for name in ("run_more", "run_at_most")
-    }
+    most = {name: pd.DataFrame([task[name] for task in tasks]).max() for name in ("run_more", "run_at_most")}
     decision = "last look done, not all shown"
     if open_pairs:
         decision = "more runs needed"
@@ -77,29 +70,20 @@ def _of_task(task: xr.Dataset) -> dict[str, Any]:
     done = n_done(task)
     latest = task.isel(look=done - 1)
     more = {str(name): size for name, size in next_batch(task).items()}
-    pairs = [
-        {name: pair[name].to_numpy().tolist() for name in _OF_PAIR}
-        for pair in labels.each_of(latest, "pair")
-    ]
+    pairs = [{name: pair[name].to_numpy().tolist() for name in _OF_PAIR} for pair in labels.each_of(latest, "pair")]
     return {
         "look": done,
         "undecided": [pair["pair"] for pair in pairs if pair["undecided"] == 1],
         "run_more": more,
-        "run_at_most": {
-            name: n * (task.sizes["look"] - done) for name, n in more.items()
-        },
-        "n_runs": {
-            str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)
-        },
+        "run_at_most": {name: n * (task.sizes["look"] - done) for name, n in more.items()},
+        "n_runs": {str(a["algorithm"].item()): int(a) for a in latest["n_runs"].fillna(0)},
         "pairs": [pair | {name: bool(pair[name]) for name in _FLAGS} for pair in pairs],
     }
 
 
 def of_gate(result: xr.Dataset, how_read: str) -> dict[str, Any]:
     """Return what a script needs to make the next runs."""
-    candidates = [
-        _of_candidate(judged) for judged in labels.each_of(result, "candidate")
-    ]
+    candidates = [_of_candidate(judged) for judged in labels.each_of(result, "candidate")]
     now = candidates[current(result)]
     to_make = {
         now["candidate"]: now["runs_to_make"],

@@ -65,9 +65,7 @@ def _sequential_parser() -> argparse.ArgumentParser:
     log = "log of all runs so far: a table or an archive; without it, say what the planned looks could show"
     made = Parser(f"{program()} sequential", _SEQUENTIAL, epilog, log)
     plan = made.add_argument_group("the plan")
-    plan.add_argument(
-        "--looks", type=int, required=True, metavar="K", help="number of looks planned"
-    )
+    plan.add_argument("--looks", type=int, required=True, metavar="K", help="number of looks planned")
     batches = plan.add_mutually_exclusive_group(required=True)
     batches.add_argument(
         "--look",
@@ -88,9 +86,7 @@ def _sequential_parser() -> argparse.ArgumentParser:
         default="square",
         help="(default %(default)s)",
     )
-    plan.add_argument(
-        "--reference", metavar="ALGORITHM", help="compare the others with this one only"
-    )
+    plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
     _add_shared(made, plan, task="dim of tasks that are tested together", default=9999)
     return made
 
@@ -135,9 +131,7 @@ def _gate_parser() -> argparse.ArgumentParser:
     return made
 
 
-def _add_shared(
-    made: Parser, plan: argparse._ArgumentGroup, *, task: str, default: int | None
-) -> None:
+def _add_shared(made: Parser, plan: argparse._ArgumentGroup, *, task: str, default: int | None) -> None:
     """Add the options of both subcommands; `default` is the number of reassignments, None all up to a million."""
     plan.add_argument("--task", metavar="NAME", help=task)
     plan.add_argument(
@@ -158,9 +152,7 @@ def _add_shared(
     add = made.add_argument_group("what is written").add_argument
     words = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
     add("--ledger", type=Path, metavar="FILE", help=words)
-    add(
-        "--json", action="store_true", help="print one JSON object instead of sentences"
-    )
+    add("--json", action="store_true", help="print one JSON object instead of sentences")
 
 
 def _run_sequential(options: argparse.Namespace) -> int:
@@ -191,9 +183,7 @@ def _run_sequential(options: argparse.Namespace) -> int:
 def _run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
-        raise Refusal(
-            "", UNSAID, "ARCHIVE is missing", "Name the log of all runs so far"
-        )
+        raise Refusal("", UNSAID, "ARCHIVE is missing", "Name the log of all runs so far")
     numbers, how_read, log = _scores(options)
     scores, which_end = with_direction(numbers, options)
     if options.higher_is_better is False:
@@ -235,9 +225,7 @@ def _opened(options: argparse.Namespace, what: str) -> Table | xr.Dataset:
     return opened
 
 
-def _only_curves(
-    opened: Table | xr.Dataset, options: argparse.Namespace, what: str
-) -> xr.DataArray:
+def _only_curves(opened: Table | xr.Dataset, options: argparse.Namespace, what: str) -> xr.DataArray:
     """Return the curves of the one value that a test has."""
     curves, *more = [curves for _, curves in curves_of_options(opened, options)]
     if more:
@@ -259,9 +247,7 @@ def _earlier(options: argparse.Namespace) -> Path | None:
     return path
 
 
-def _answer(
-    answer: dict[str, Any], sentences: str, options: argparse.Namespace
-) -> None:
+def _answer(answer: dict[str, Any], sentences: str, options: argparse.Namespace) -> None:
     """Keep an answer in the ledger, and print it as JSON or as sentences."""
     # Infinite and unknown numbers are null.
     plain = json.loads(json.dumps(answer), parse_constant=lambda _: None)
@@ -309,25 +295,19 @@ def _planned(options: argparse.Namespace) -> str:
     if options.reference:
         n_pairs = n_algorithms - 1
     alpha = check_confidence_level(options.confidence_level)
-    blind = planned_without_rejection(
-        size, n_looks, n_pairs, options.spending, options.n_resamples, alpha
-    )
+    blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
     lines = [
         f"Planned: {n_looks} looks, {size} runs of each of {n_algorithms} algorithms in a batch, {n_looks * size} of "
         "each at most."
     ]
     if blind:
-        lines.append(
-            f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores."
-        )
+        lines.append(f"At look {joined(list(map(str, blind)))} no pair could be shown to differ, whatever its scores.")
     if len(blind) < n_looks:
         lines.append(f"From look {len(blind) + 1} on, a pair can be shown to differ.")
     return "\n".join(lines)
 
 
-def _with_looks(
-    opened: Table | xr.Dataset, options: argparse.Namespace
-) -> xr.DataArray:
+def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.DataArray:
     """Return the curves of what was selected, with the look of every run."""
     look = options.look
     if look and isinstance(opened, Table) and look not in opened.frame:
@@ -364,9 +344,7 @@ def _looks(given: str) -> list[int]:
     try:
         return [int(each) for each in given.split(",")]
     except ValueError:
-        raise Refusal(
-            "", UNSAID, f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}"
-        ) from None
+        raise Refusal("", UNSAID, f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}") from None
 
 
 def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str, RunLog]:
@@ -383,7 +361,5 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str, RunLog]:
     if "training" not in opened.columns:
         scores = scores.isel(training=0, drop=True)
     # A candidate that is named has no runs at first.
-    order = dict.fromkeys(
-        [*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])]
-    )
+    order = dict.fromkeys([*opened.frame[opened.columns["algorithm"]], *(options.candidate or [])])
     return scores.reindex(algorithm=list(order)), how_read, log

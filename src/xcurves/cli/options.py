@@ -59,9 +59,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, description: str, epilog: str, archive: str) -> None:
         form = argparse.RawDescriptionHelpFormatter
-        super().__init__(
-            prog, None, description, epilog, formatter_class=form, allow_abbrev=False
-        )
+        super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
         # levels too, -5:5:1, are no options
         self._negative_number_matcher = re.compile(r"-[\d.]")
         add = self.add_argument
@@ -133,10 +131,14 @@ class Parser(argparse.ArgumentParser):
             metavar="T",
             help="how far from a level --method may look",
         )
-        words = "what runs are that end before 90 %% of the longest of their task, said before anything is aligned: failed "
+        words = (
+            "what runs are that end before 90 %% of the longest of their task, said before anything is aligned: failed "
+        )
         words += "(they crashed), drop (leave them out), cut (compare all runs up to there; needs --align)"
         add("--runs-short", choices=HOW, help=words)
-        words = "what several rows of one run at one level become; purge: a run began again there, and rows before leave "
+        words = (
+            "what several rows of one run at one level become; purge: a run began again there, and rows before leave "
+        )
         words += "(default %(default)s: refuse, but for equal rows and sure restarts)"
         add(
             "--duplicates",
@@ -168,16 +170,12 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an option that there is not is refused before one that is required is missed."""
-        known = [
-            option for option in self._option_string_actions if option.startswith("--")
-        ]
+        known = [option for option in self._option_string_actions if option.startswith("--")]
         for word in args:
             name = word.partition("=")[0]
             if name.startswith("--") and name not in ("--", *known):
                 near = did_you_mean(name, known)
-                self.error(
-                    f"there is no option {name}{near or '. It has ' + ', '.join(known)}"
-                )
+                self.error(f"there is no option {name}{near or '. It has ' + ', '.join(known)}")
         return super().parse_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -202,9 +200,7 @@ def _failed_score(given: str) -> str | float:
     try:
         return float(given)
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"takes worst or a number; got {given!r}"
-        ) from None
+        raise argparse.ArgumentTypeError(f"takes worst or a number; got {given!r}") from None
 
 
 def add_direction(made: Parser) -> Any:
@@ -219,9 +215,7 @@ def add_direction(made: Parser) -> Any:
         dest="higher_is_better",
         help=words,
     )
-    either.add_argument(
-        "--higher-is-better", action="store_true", default=None, help="a high one is"
-    )
+    either.add_argument("--higher-is-better", action="store_true", default=None, help="a high one is")
     return group.add_argument
 
 
@@ -238,12 +232,12 @@ def settle(options: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     kinds = "netCDF file, zarr store, table (.csv, .csv.gz), or logs: a file or folder of any --source"
-    made = Parser(
-        program(), _DESCRIPTION, _EPILOG, f"{kinds}; an analysis, with --report"
-    )
+    made = Parser(program(), _DESCRIPTION, _EPILOG, f"{kinds}; an analysis, with --report")
     add = made.add_argument_group("what is done").add_argument
     better = add_direction(made)
-    words = "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
+    words = (
+        "scale the scores of each task: minmax, its lowest to 0 and its highest to 1 (the default), or a table (.csv) "
+    )
     words += "with a row for each task and the columns low and high"
     better("--normalize", nargs="?", const="minmax", metavar="HOW", help=words)
     words = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
@@ -261,9 +255,7 @@ def parser() -> argparse.ArgumentParser:
     words = "run j is matched over algorithms: same fold, seed or data (default: where runs are folds)"
     matched.add_argument("--paired", action="store_true", default=None, help=words)
     words = "runs are not matched, even where they are folds"
-    matched.add_argument(
-        "--not-paired", action="store_false", dest="paired", help=words
-    )
+    matched.add_argument("--not-paired", action="store_false", dest="paired", help=words)
     add(
         "--n-resamples",
         type=int,

@@ -28,9 +28,7 @@ _NEAREST = 3  # pairs that are printed where none is shown
 _MOST_SHOWN = 20  # pairs that are printed where they are shown
 
 
-def text_of(
-    tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool = False
-) -> str:
+def text_of(tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool = False) -> str:
     """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table.
 
     `all_pairs`: the verdict has all of its pairs, not only those that are shown to differ.
@@ -76,9 +74,7 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> str:
     return "\n".join(lines)
 
 
-def _tables_of_verdict(
-    kind: ResultKind, result: xr.Dataset, *, all_pairs: bool
-) -> Iterator[str]:
+def _tables_of_verdict(kind: ResultKind, result: xr.Dataset, *, all_pairs: bool) -> Iterator[str]:
     """Yield the table of the algorithms, and the pairs that are shown to differ; of many algorithms none or all."""
     assert kind.part is not None  # of the kinds that are parts
     if kind.part.algorithms is not None:
@@ -107,9 +103,7 @@ def _pairs(pairs: pd.DataFrame) -> str:
             none = f"No pair is shown to differ{on}"
         if len(rows) > _NEAREST:
             none += f"; the smallest p of {len(rows)} pairs"
-        return (
-            f"{none}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
-        )
+        return f"{none}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
     n_shown = int(is_shown.sum())
     first: Any = rows[is_shown].head(_MOST_SHOWN)
     lines = [f"Shown to differ{on}:", as_text(first)]
@@ -117,9 +111,7 @@ def _pairs(pairs: pd.DataFrame) -> str:
     if n_shown > _MOST_SHOWN:
         rest.append(f"{n_shown - _MOST_SHOWN} more are shown to differ")
     if n_shown < len(rows):
-        rest.append(
-            f"{count(len(rows) - n_shown, 'pair is', 'pairs are')} not shown to differ"
-        )
+        rest.append(f"{count(len(rows) - n_shown, 'pair is', 'pairs are')} not shown to differ")
     if rest:
         lines.append(f"{', '.join(rest)}. All of them: --include {PAIRS}")
     return "\n".join(lines)

@@ -105,9 +105,7 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
     if len(first) == len(frame):
         scores = dict(zip(_rows_of(frame), frame[score].tolist(), strict=True))
     made = table._replace(frame=frame, columns=columns | {"run": run})
-    written = {
-        (repr(name), str(int(number) - 1)): (name, number) for name, number in rows
-    }
+    written = {(repr(name), str(int(number) - 1)): (name, number) for name, number in rows}
     return made, RunLog(rows, scores, written)
 
 
@@ -229,21 +227,16 @@ def _refuse_repeats(table: Table, options: argparse.Namespace) -> None:
         UNSAID,
         f"rows {first} and {second} of ARCHIVE are both of {what}, with the scores {scores[0]:g}"
         f" and {scores[1]:g}{further}",
-        f"Give each run a {columns['run']} of its own, or say which row to keep (first, last or "
-        f"mean). Type: {command}",
+        f"Give each run a {columns['run']} of its own, or say which row to keep (first, last or mean). Type: {command}",
     )
 
 
-def _run_numbers(
-    frame: pd.DataFrame, algorithm: str, run: str | None
-) -> NDArray[np.int64]:
+def _run_numbers(frame: pd.DataFrame, algorithm: str, run: str | None) -> NDArray[np.int64]:
     """Return the number of the run of each row, in the order in which the runs of its algorithm come first."""
     if run is None:
         return np.zeros(len(frame), np.int64)
     first = frame[[algorithm, run]].drop_duplicates()
     numbers = first.groupby(algorithm, sort=False).cumcount().to_numpy()
-    number_of = dict(
-        zip(first.itertuples(index=False, name=None), numbers.tolist(), strict=True)
-    )
+    number_of = dict(zip(first.itertuples(index=False, name=None), numbers.tolist(), strict=True))
     rows = frame[[algorithm, run]].itertuples(index=False, name=None)
     return np.array([number_of[row] for row in rows], np.int64)

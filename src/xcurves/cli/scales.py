@@ -22,9 +22,7 @@ MINMAX = "minmax"
 _ENDS = (("low", "high"), ("random", "human"), ("random", "expert"), ("min", "max"))
 
 
-def with_direction(
-    curves: xr.DataArray, options: argparse.Namespace
-) -> tuple[xr.DataArray, str]:
+def with_direction(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, str]:
     """Return curves of known direction, and the words for it: where lower is better, or where nothing says which is."""
     if options.higher_is_better is not None:
         curves, _ = direction.resolved(curves, options.higher_is_better)
@@ -51,8 +49,7 @@ def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
         raise Refusal(
             "curves",
             UNSAID,
-            f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores "
-            "of earlier ones",
+            f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores of earlier ones",
             Cure("Give a number: ", give(fill_failed=f"{worst.item():g}")),
         )
     return fill_failed(curves, options.fill_failed)
@@ -79,9 +76,7 @@ def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str
 def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the low and the high reference of each task, of a table."""
     if not path.is_file():
-        raise FileNotFoundError(
-            f"--normalize takes minmax or a table (.csv); {path} is no file. Check the path"
-        )
+        raise FileNotFoundError(f"--normalize takes minmax or a table (.csv); {path} is no file. Check the path")
     table = pd.read_csv(path)
     ends = _columns_of_ends(table)
     dims = extra_dims(curves)
@@ -115,9 +110,7 @@ def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.Data
         if name in dims:
             task = name
             dim = str(name)
-    low, high = (
-        table.set_index(task)[end].rename_axis(dim).to_xarray() for end in ends
-    )
+    low, high = (table.set_index(task)[end].rename_axis(dim).to_xarray() for end in ends)
     return low, high
 
 

@@ -47,9 +47,7 @@ class Shell(Audience):
         words = self.options_of(call)
         if words is None:
             return super().call(call)
-        written = [
-            str(word) if isinstance(word, Verbatim) else quote(word) for word in words
-        ]
+        written = [str(word) if isinstance(word, Verbatim) else quote(word) for word in words]
         return " ".join(written).rstrip()
 
     def words(self, words: Words) -> str:
@@ -88,11 +86,7 @@ class Shell(Audience):
         """Return arguments of the call that was refused."""
         words: list[str] = []
         if "on" in given or "relative_to" in given:
-            of_align = {
-                name: given[name]
-                for name in ("relative_to", "method", "runs_short")
-                if name in given
-            }
+            of_align = {name: given[name] for name in ("relative_to", "method", "runs_short") if name in given}
             return _of_align(given.get("on", 20), of_align)
         for name, value in given.items():
             of_one = self._of_argument(name, value)
@@ -140,16 +134,12 @@ class Shell(Audience):
             if "--fill-failed" in given and "--fill-failed" in added[1:]:
                 added = added[: added.index("--fill-failed")]
             # An option that was given is replaced where it takes one value.
-            if option in given and (
-                option not in _GIVES_WAY or added[1:] == _values_of(given, option)
-            ):
+            if option in given and (option not in _GIVES_WAY or added[1:] == _values_of(given, option)):
                 continue
             kept = given
             if option in _GIVES_WAY:
                 kept = _without(given, [option, *_GIVES_WAY[option]])
-            return command_with(
-                argparse.Namespace(archive=self.options.archive, given=kept), added
-            )
+            return command_with(argparse.Namespace(archive=self.options.archive, given=kept), added)
         return ""
 
 

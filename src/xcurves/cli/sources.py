@@ -88,11 +88,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     except Doubtful as doubt:
         raise question(doubt.question, doubt.choices, options) from None
     frame = _as_asked(frame, options)
-    columns = {
-        dim: getattr(options, dim)
-        for dim in DIMS
-        if isinstance(getattr(options, dim), str)
-    }
+    columns = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
     tasks = list(options.extra)
     if tasks:
         tasks = [*known_of(frame).extra, *tasks]
@@ -109,35 +105,21 @@ def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
 
 def _as_long(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a row for each score of a wide table, with a column for each of several scores."""
-    dims = {
-        dim: getattr(options, dim)
-        for dim in DIMS
-        if isinstance(getattr(options, dim), str)
-    }
+    dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
     # Columns that are named like runs, training or tasks hold no scores.
     kept = [
         *options.extra,
-        *(
-            name
-            for name in frame
-            if dim_of(name) is not None and name not in options.extra
-        ),
+        *(name for name in frame if dim_of(name) is not None and name not in options.extra),
     ]
     if options.value is None and VALUE not in options.columns:
         options.value = ["score"]
-    if (
-        options.value is not None
-        and len(options.value) == 1
-        and VALUE not in options.columns
-    ):
+    if options.value is not None and len(options.value) == 1 and VALUE not in options.columns:
         return to_long(frame, options.value[0], options.columns, dims, kept)
     values = options.value or values_in(frame, options.columns)
     return to_long_of_values(frame, values, options.columns, dims, kept)
 
 
-def select(
-    opened: Table | xr.Dataset, options: argparse.Namespace
-) -> Table | xr.Dataset:
+def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:
     """Return the rows of a table, or the labels of dims, that `--select` names."""
     selections: dict[str, list[str]] = {}
     for each in options.select:
@@ -155,17 +137,13 @@ def select(
         dims = {dim: getattr(options, dim) or dim for dim in DIMS}
         for name, labels_of in selections.items():
             dim = _known(name, labels_of, opened.dims, dims, "dim")
-            opened = opened.isel(
-                {dim: matching(name, labels_of, opened[dim].to_numpy())}
-            )
+            opened = opened.isel({dim: matching(name, labels_of, opened[dim].to_numpy())})
         return opened
     frame = opened.frame
     for name, labels_of in selections.items():
         column = _known(name, labels_of, frame.columns, opened.columns, "column")
         frame = frame[matching(name, labels_of, frame[column].to_numpy())]
-    for column in {source.metric for source in readers.SOURCES} & set(frame) - set(
-        opened.columns.values()
-    ):
+    for column in {source.metric for source in readers.SOURCES} & set(frame) - set(opened.columns.values()):
         names = list(map(str, frame[column].unique()))
         if "value" in frame and len(names) > 1:
             raise Refusal(
@@ -196,9 +174,7 @@ def _known(
     return column
 
 
-def read_as(
-    opened: Table | xr.Dataset, options: argparse.Namespace
-) -> tuple[Table | xr.Dataset, str]:
+def read_as(opened: Table | xr.Dataset, options: argparse.Namespace) -> tuple[Table | xr.Dataset, str]:
     """Return what was selected with its names known, and one line that says how it is read."""
     if isinstance(opened, Table):
         table = read_names(opened, options)
@@ -206,9 +182,7 @@ def read_as(
     return rename_dims(opened, options)
 
 
-def curves_of_options(
-    opened: Table | xr.Dataset, options: argparse.Namespace
-) -> Iterator[tuple[str, xr.DataArray]]:
+def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
     """Yield the curves that the options ask for of what was selected, with the name of each."""
     how: dict[str, Any] = {"method": options.method, "tolerance": options.tolerance}
     _check_runs_short(options)
@@ -265,15 +239,11 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
     return names[0]
 
 
-def _read_curves(
-    opened: Table | xr.Dataset, value: str, options: argparse.Namespace
-) -> xr.DataArray:
+def _read_curves(opened: Table | xr.Dataset, value: str, options: argparse.Namespace) -> xr.DataArray:
     """Return one of several scores as curves."""
     if isinstance(opened, xr.Dataset):
         if value not in opened:
-            raise not_found(
-                f"--value {value} is no variable of ARCHIVE", value, opened.data_vars
-            )
+            raise not_found(f"--value {value} is no variable of ARCHIVE", value, opened.data_vars)
         if options.missing_scores == "failed":
             raise Refusal(
                 "",
@@ -292,9 +262,7 @@ def _read_curves(
             how = {"levels": "run"}
         if options.missing_scores != "failed":
             _warn_of_empty_runs(opened, value)
-    elif options.missing_scores != "failed" and (
-        opened.reading is None or opened.reading.state is None
-    ):
+    elif options.missing_scores != "failed" and (opened.reading is None or opened.reading.state is None):
         _warn_of_gaps(opened.frame, value)
 
     # Which failure is the worst score depends on the direction.
@@ -314,9 +282,7 @@ def _read_curves(
     try:
         return with_found_dims(curves_of(reading, **how), DIMS)
     except Doubtful as doubt:
-        raise question(
-            f"{options.archive}: {doubt.question}", doubt.choices, options
-        ) from None
+        raise question(f"{options.archive}: {doubt.question}", doubt.choices, options) from None
 
 
 def _check_runs_short(options: argparse.Namespace) -> None:
@@ -330,9 +296,7 @@ def _check_runs_short(options: argparse.Namespace) -> None:
         )
 
 
-def _aligned(
-    curves: xr.DataArray, how: dict[str, Any], options: argparse.Namespace
-) -> xr.DataArray:
+def _aligned(curves: xr.DataArray, how: dict[str, Any], options: argparse.Namespace) -> xr.DataArray:
     """Return curves at common levels; ask what short runs are before they cut the others."""
     directed, _ = with_direction(curves, options)
     given: dict[str, Any] = {
@@ -395,11 +359,7 @@ def _cures_of_short_runs(
 def _warn_of_empty_runs(table: Table, value: str) -> None:
     """Say which runs have rows but no score: to leave out those that failed would reward failing."""
     frame = table.frame
-    dims = {
-        dim: column
-        for dim, column in table.columns.items()
-        if dim != "training" and column in frame
-    }
+    dims = {dim: column for dim, column in table.columns.items() if dim != "training" and column in frame}
     if value not in frame or not dims:
         return
     # Tasks that have no score of this value at all are left out, and named, together.
@@ -413,9 +373,7 @@ def _warn_of_empty_runs(table: Table, value: str) -> None:
     first = np.ravel(np.array(empty[:1], dtype=object)).tolist()
     name = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, first, strict=True))
     if len(empty) == 1:
-        runs = (
-            f"1 run ({name}) has rows but no score, and counts as no run. If it failed"
-        )
+        runs = f"1 run ({name}) has rows but no score, and counts as no run. If it failed"
     else:
         runs = f"{len(empty):,} runs (first {name}) have rows but no score, and count as no run. If they failed"
     warnings.warn(
@@ -457,9 +415,7 @@ def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:
     return curves
 
 
-def matching(
-    name: str, wanted: Sequence[str], values: NDArray[Any]
-) -> NDArray[np.bool_]:
+def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which values are among the labels that are wanted, written alike or equal as numbers."""
     known = {str(value): value for value in dict.fromkeys(values.tolist())}
     chosen = np.zeros(len(values), dtype=np.bool_)
@@ -507,16 +463,12 @@ def parse_levels(given: str) -> On:
         # In decimal digits: the levels of 0:1:.1 are those that a table has, and the last is 1.
         start, stop, step = map(Decimal, given.split(":"))
         if step > 0 and 0 <= (stop - start) / step < _MOST:
-            return [
-                float(start + number * step)
-                for number in range(int((stop - start) / step) + 1)
-            ]
+            return [float(start + number * step) for number in range(int((stop - start) / step) + 1)]
     except (ValueError, ArithmeticError):
         pass
     raise Refusal(
         "",
         UNSAID,
-        f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or "
-        f"START:STOP:STEP; got {given!r}",
+        f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}",
         "Put ARCHIVE before the options",
     )

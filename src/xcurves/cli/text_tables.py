@@ -31,26 +31,19 @@ def as_text(table: pd.DataFrame) -> str:
     """Return a table with all of its rows and columns as text.
 
     Columns "lower" and "upper", or with these at the end of their names, are one column, headed by
-    ``attrs["interval"]``. The estimate in the column before it has the decimals that the interval supports. The footnote
-    ``attrs["note"]`` stands below.
+    ``attrs["interval"]``. The estimate in the column before it has the decimals that the interval supports. The
+    footnote ``attrs["note"]`` stands below.
     """
     columns = [*_index_columns(table), *_value_columns(table)]
-    widths = [
-        max(len(column.heading), *map(len, column.cells), 0) for column in columns
-    ]
+    widths = [max(len(column.heading), *map(len, column.cells), 0) for column in columns]
     lines = [_line([column.heading for column in columns], columns, widths)]
-    lines += [
-        _line([column.cells[row] for column in columns], columns, widths)
-        for row in range(len(table))
-    ]
+    lines += [_line([column.cells[row] for column in columns], columns, widths) for row in range(len(table))]
     if "note" in table.attrs:
         lines.append(str(table.attrs["note"]))
     return "\n".join(lines)
 
 
-def _line(
-    cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]
-) -> str:
+def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
     """Return a row of a table, each cell as wide as its column."""
     padded = []
     for cell, column, width in zip(cells, columns, widths, strict=True):
@@ -114,9 +107,7 @@ def _value_columns(table: pd.DataFrame) -> list[Column]:
         if name.endswith("lower"):
             columns.append(_interval_column(table, name, estimates))
         elif has_interval and not _is_p(name):
-            estimates, lower, upper = (
-                _floats(table[each]) for each in (name, *following)
-            )
+            estimates, lower, upper = (_floats(table[each]) for each in (name, *following))
             cells = _estimates(estimates, lower, upper)
             columns.append(Column(_words(name), cells))
         else:
@@ -124,9 +115,7 @@ def _value_columns(table: pd.DataFrame) -> list[Column]:
     return columns
 
 
-def _interval_column(
-    table: pd.DataFrame, lower_name: str, estimates: list[float]
-) -> Column:
+def _interval_column(table: pd.DataFrame, lower_name: str, estimates: list[float]) -> Column:
     """Return the column of both ends of an interval, which the name of its lower end begins with."""
     heading = str(table.attrs.get("interval", "interval"))
     # There an end of 0 was set by the test of the pair.
@@ -195,9 +184,7 @@ def _decimals_of_column(values: Sequence[float]) -> int | None:
     return max(0, _DIGITS - 1 - floor(log10(spread)))
 
 
-def _estimates(
-    values: Sequence[float], lower: Sequence[float], upper: Sequence[float]
-) -> list[str]:
+def _estimates(values: Sequence[float], lower: Sequence[float], upper: Sequence[float]) -> list[str]:
     """Return estimates with the decimals that their intervals support."""
     cells = []
     for value, low, high in zip(values, lower, upper, strict=True):
@@ -251,7 +238,4 @@ def aligned(cells: Sequence[str]) -> list[str]:
     split = [cell.partition(".") for cell in cells]
     before = max((len(whole) for whole, _, _ in split), default=0)
     after = max((len(point + rest) for _, point, rest in split), default=0)
-    return [
-        whole.rjust(before) + (point + rest).ljust(after)
-        for whole, point, rest in split
-    ]
+    return [whole.rjust(before) + (point + rest).ljust(after) for whole, point, rest in split]

@@ -41,8 +41,8 @@ def comparable(
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons.
 
-    With fewer than `least_tasks` the method does not apply. `single_runs`: tasks in which each algorithm has one run can
-    be compared, by their differences over tasks.
+    With fewer than `least_tasks` the method does not apply. `single_runs`: tasks in which each algorithm has one run
+    can be compared, by their differences over tasks.
     """
     has = curves.notnull()
     of_curve = has.sum("training").transpose(..., "algorithm", "run")
@@ -60,12 +60,8 @@ def comparable(
         try:
             _check_levels(n_levels[task], least_levels, name)
             with run_checks.with_cure(curves):
-                (present,) = run_checks.check_runs(
-                    counts[only], n_levels[only], names[only], algorithms, runs
-                )
-            run_checks.check_groups(
-                present, name, algorithms, runs, paired=False, single_runs=single_runs
-            )
+                (present,) = run_checks.check_runs(counts[only], n_levels[only], names[only], algorithms, runs)
+            run_checks.check_groups(present, name, algorithms, runs, paired=False, single_runs=single_runs)
         except Refusal as refusal:
             why[task] = refusal
     if not why:
@@ -114,8 +110,7 @@ def is_error(curves: xr.DataArray) -> bool:
     )
     # neg_mean_squared_error and error_reduction are none
     return any(
-        re.search(r"(?<![a-z])err(or)?s?(?![a-z])", str(words).lower())
-        and not says_higher(words)
+        re.search(r"(?<![a-z])err(or)?s?(?![a-z])", str(words).lower()) and not says_higher(words)
         for words in called
         if words is not None
     )

@@ -20,9 +20,7 @@ _UNWRITABLE = (
 )
 
 
-def atomic_write(
-    path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool]
-) -> None:
+def atomic_write(path: Path, make: Callable[[Path], object], *, is_own: Callable[[Path], bool]) -> None:
     """Write a file or folder under another name beside its path, then rename it; a symbolic link stays."""
     target = check_place(path, is_own=is_own)
     part = target.with_name(f".{target.name}.{token_hex(4)}.part")
@@ -41,9 +39,7 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
     """Return what a path leads to; refuse a folder, a file that `is_own` disowns, and where nothing can be written."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise NotADirectoryError(
-            f"{of_path(path)}: there is no folder {path.parent}. Make it, or name another"
-        )
+        raise NotADirectoryError(f"{of_path(path)}: there is no folder {path.parent}. Make it, or name another")
     why = ""
     with one_line(path, *_UNWRITABLE):
         if target.is_dir():
@@ -51,9 +47,7 @@ def check_place(path: Path, *, is_own: Callable[[Path], bool]) -> Path:
         elif os.path.lexists(target) and not is_own(target):
             why = "xcurves did not write it, or it is damaged"
     if why:
-        raise FileExistsError(
-            f"{of_path(path)} exists and is not replaced: {why}. Delete it, or name another"
-        )
+        raise FileExistsError(f"{of_path(path)} exists and is not replaced: {why}. Delete it, or name another")
     with one_line(path, *_UNWRITABLE):
         TemporaryFile(dir=target.parent).close()
     return target
@@ -71,9 +65,7 @@ def one_line(path: Path, what: str, cure: str) -> Iterator[None]:
         notes = [note[:60] for note in getattr(error, "__notes__", ())]
         words = " ".join(" ".join([*notes, str(error)]).split())
         reason = getattr(error, "strerror", None) or words[:300] or type(error).__name__
-        raise _plain_kind(error)(
-            f"{of_path(path)} {what}: {reason.removesuffix('.')}. {cure}"
-        ) from error
+        raise _plain_kind(error)(f"{of_path(path)} {what}: {reason.removesuffix('.')}. {cure}") from error
 
 
 def _plain_kind(error: Exception) -> type[Exception]:

@@ -100,16 +100,11 @@ class _Block:
         """Return the variables of a block, given arrays and the names of its tasks, shape (..., name)."""
         *blocks, names = arrays
         lead = names.shape[:-1]
-        curves, *others = (
-            each.reshape((names.size, *each.shape[len(lead) :])) for each in blocks
-        )
+        curves, *others = (each.reshape((names.size, *each.shape[len(lead) :])) for each in blocks)
         job = self.job.with_names(names.ravel().tolist())
         with one_blas_thread():
             found = job.results(curves, others, padded=True)
-        variables = tuple(
-            found[name].reshape((*lead, *found[name].shape[1:]))
-            for name in job.layout.dims
-        )
+        variables = tuple(found[name].reshape((*lead, *found[name].shape[1:])) for name in job.layout.dims)
         # what has one output is no tuple
         return variables if len(variables) > 1 else variables[0]
 
@@ -119,9 +114,7 @@ class _Block:
         return self.job.name
 
 
-def apply(
-    job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]
-) -> dict[str, xr.Variable]:
+def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
     """Return the variables of a job on chunked curves and numbers of their tasks, by one `apply_ufunc`."""
     # Whether anything is random is known when the blocks are computed.
     streams.note_draw()
@@ -131,9 +124,7 @@ def apply(
     chunks = {dim: curves.chunksizes.get(dim, curves.sizes[dim]) for dim in lead}
 
     # Each block gets what there is of its own tasks, and their names.
-    beside = [
-        each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others
-    ]
+    beside = [each.chunk({dim: chunks.get(dim, -1) for dim in each.dims}) for each in others]
     core_of_others = [[dim for dim in each.dims if dim not in lead] for each in others]
     shape = [curves.sizes[dim] for dim in lead]
     names = np.array(job.context.names, object).reshape(*shape, 1)
@@ -155,6 +146,4 @@ def apply(
         },
     )
     variables = found if isinstance(found, tuple) else (found,)
-    return {
-        name: variable.variable for name, variable in zip(dims, variables, strict=True)
-    }
+    return {name: variable.variable for name, variable in zip(dims, variables, strict=True)}

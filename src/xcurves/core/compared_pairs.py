@@ -55,9 +55,7 @@ class Comparison:
     @property
     def best(self) -> str | None:
         """Return the algorithm with the best mean, None if no difference is known."""
-        means = {
-            name: self.means[name] for name in self.algorithms if name in self.means
-        }
+        means = {name: self.means[name] for name in self.algorithms if name in self.means}
         if not means or all(isnan(row.amount) for row in self.rows):
             return None
         if self.lower_is_better:
@@ -93,19 +91,12 @@ def means_of(result: xr.Dataset, name: str) -> dict[str, float]:
         return {}
     values = result[name].to_numpy().tolist()
     labels = [str(label) for label in result["algorithm"].to_numpy().tolist()]
-    return {
-        label: value
-        for label, value in zip(labels, values, strict=True)
-        if isfinite(value)
-    }
+    return {label: value for label, value in zip(labels, values, strict=True) if isfinite(value)}
 
 
 def named(result: xr.Dataset, variable: xr.DataArray) -> list[str]:
     """Return the algorithms at which a variable is 1."""
-    return [
-        str(label)
-        for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()
-    ]
+    return [str(label) for label in result["algorithm"].to_numpy()[variable.to_numpy() == 1].tolist()]
 
 
 def beside(name: str, row: PairRow) -> str:

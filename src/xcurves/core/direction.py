@@ -19,9 +19,7 @@ from xcurves.core.validation import check_flag
 HIGHER = "higher_is_better"  # the option, and the attr of scores and results
 ATTRS = f"attrs['{HIGHER}']"  # what says the direction, if the attr does
 # The tables of names, in parts that readers of logs rank as scores.
-ERRORS = names_in(
-    "error errors err errs merror mape smape rmse rmsle mae mse wer cer eer fpr fnr"
-)
+ERRORS = names_in("error errors err errs merror mape smape rmse rmsle mae mse wer cer eer fpr fnr")
 LOSSES = names_in(
     "loss losses logloss mlogloss nll ce xent cross_entropy bits_per_byte bits_per_char bpb bpc perplexity ppl brier "
     "brier_score ece crps fid fid_score kid kid_score lpips hinge deviance regret edit_distance"
@@ -66,9 +64,7 @@ _TIMES = names_in("time times duration seconds")
 # of which a long time may be good
 _LASTING = names_in("survival episode ep alive up uptime life lifetime")
 # Dims, columns and coordinates whose labels name the metric.
-METRICS = names_in(
-    "metric metrics metric_name measure measures tag tags criterion scorer"
-)
+METRICS = names_in("metric metrics metric_name measure measures tag tags criterion scorer")
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
 _TAKEN = "is taken as better"
@@ -228,17 +224,14 @@ def _of_several(
     by_label = [says_higher(label) for label in metrics]
     if set(by_label) == {None}:
         return otherwise
-    higher = [
-        otherwise.higher if of_label is None else of_label for of_label in by_label
-    ]
+    higher = [otherwise.higher if of_label is None else of_label for of_label in by_label]
     if len(set(higher)) > 1:
         low = metrics[higher.index(False)]
         high = metrics[higher.index(True)]
         raise Refusal(
             "curves",
             UNSAID,
-            f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}"
-            ", of which higher is",
+            f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}, of which higher is",
             Cure("Select one: ", select(dim, low)),
         )
     return Direction(higher[0], f"{dim} {metrics[0]}")

@@ -28,17 +28,12 @@ class Doubtful(ValueError):
         The readings that fit.
     """
 
-    def __init__(
-        self, question: str, choices: Sequence[Choice], calls: Sequence[str]
-    ) -> None:
+    def __init__(self, question: str, choices: Sequence[Choice], calls: Sequence[str]) -> None:
         super().__init__(question, choices, calls)
         self.question, self.choices, self.calls = question, choices, calls
 
     def __str__(self) -> str:
-        lines = [
-            f"{call}  # {choice.compares}"
-            for call, choice in zip(self.calls, self.choices, strict=True)
-        ]
+        lines = [f"{call}  # {choice.compares}" for call, choice in zip(self.calls, self.choices, strict=True)]
         what = "Call, if this is right:"
         if len(lines) > 1:
             what = "Call the one that is right:"

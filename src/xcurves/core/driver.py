@@ -36,9 +36,7 @@ def per_task(
     curves: xr.DataArray,  # dims (..., *core)
     *others: xr.DataArray,  # what else there is of each task: dims that the tasks do not have are core dims
     context: Context,
-    core: Sequence[
-        str
-    ] = DIMS,  # dims of one task; the first is `JOINED` in the kind, if it declares that
+    core: Sequence[str] = DIMS,  # dims of one task; the first is `JOINED` in the kind, if it declares that
     # of dims of the result that neither the kind nor the curves have
     sizes: Mapping[str, int] | None = None,
     when: Collection[str] = (),  # options that bring variables
@@ -59,11 +57,7 @@ def per_task(
     dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and `n_runs`
     (algorithm) is filled in; with others, all tasks are one group and the data as they are.
     """
-    asked = {
-        name: var
-        for name, var in kind.variables.items()
-        if var.when is None or var.when in when
-    }
+    asked = {name: var for name, var in kind.variables.items() if var.when is None or var.when in when}
     joined = _joined_dim(asked, core)
     job = Job(
         name=kind.name,
@@ -73,11 +67,7 @@ def per_task(
         core=tuple(core),
         reduce=reduce,
         trim=_dim_to_trim(sizes or {}),
-        integers={
-            name: var.dtype
-            for name, var in kind.variables.items()
-            if np.issubdtype(var.dtype, np.integer)
-        },
+        integers={name: var.dtype for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)},
         order=label_order(curves, core),
     )
     with streams.watched() as watch:
@@ -127,10 +117,7 @@ def _layout_of(
     """Return the dims of the variables that are asked for in one task, and the sizes of all dims."""
     dims = {name: var.core for name, var in asked.items()}
     if joined is not None:
-        dims = {
-            name: tuple(joined if dim == JOINED else dim for dim in of_var)
-            for name, of_var in dims.items()
-        }
+        dims = {name: tuple(joined if dim == JOINED else dim for dim in of_var) for name, of_var in dims.items()}
     of_kind = {dim: len(names) for dim, names in kind.own_dims().items()}
     of_curves = {str(dim): curves.sizes[dim] for dim in core}
     of_call = {dim: int(size) for dim, size in sizes.items()}
@@ -145,15 +132,11 @@ def _dim_to_trim(sizes: Mapping[str, int]) -> str | None:
     return None
 
 
-def _kept_coords(
-    curves: xr.DataArray, variables: Mapping[str, xr.Variable], core: set[str]
-) -> dict[Hashable, Any]:
+def _kept_coords(curves: xr.DataArray, variables: Mapping[str, xr.Variable], core: set[str]) -> dict[Hashable, Any]:
     """Return the coordinates of curves that their result has: of tasks, and of core dims that its variables have."""
     used = {dim for each in variables.values() for dim in each.dims}
     kept: dict[Hashable, Any] = {
-        name: each
-        for name, each in curves.coords.items()
-        if name in used or core.isdisjoint(each.dims)
+        name: each for name, each in curves.coords.items() if name in used or core.isdisjoint(each.dims)
     }
     if N_FAILED in curves.coords:
         n_failed = curves.coords[N_FAILED]
@@ -165,9 +148,7 @@ def _kept_coords(
     return kept
 
 
-def _within_budget(
-    kind: ResultKind, result: xr.Dataset, budget: xr.DataArray
-) -> xr.Dataset:
+def _within_budget(kind: ResultKind, result: xr.Dataset, budget: xr.DataArray) -> xr.Dataset:
     """Return a result without what is not known within a budget of times, which becomes a coordinate."""
     limited = {}
     for name, var in kind.variables.items():
@@ -199,11 +180,7 @@ def reduce_runs(
         reduce=reduce,
         order=label_order(curves),
     )
-    kept = {
-        each: coord
-        for each, coord in curves.coords.items()
-        if "training" not in coord.dims
-    }
+    kept = {each: coord for each, coord in curves.coords.items() if "training" not in coord.dims}
     values = compute(job, curves)[name]
     return xr.DataArray(values, kept, name=curves.name, attrs=curves.attrs)
 
@@ -234,10 +211,7 @@ def _in_memory(
     tasks: Mapping[Hashable, int],
 ) -> dict[str, xr.Variable]:
     """Return the variables of a job on curves and other arrays in memory, all of dims (*tasks, ...)."""
-    flat = [
-        each.to_numpy().reshape(-1, *each.shape[len(tasks) :])
-        for each in (curves, *others)
-    ]
+    flat = [each.to_numpy().reshape(-1, *each.shape[len(tasks) :]) for each in (curves, *others)]
     found = job.results(flat[0], flat[1:])
     return {
         name: xr.Variable(

@@ -26,9 +26,7 @@ def failed_score(higher_is_better: bool) -> float:
 
 def refused_infinity(value: float, every: Floats) -> tuple[str, Cure]:
     """Return what is wrong with an infinite score where means are taken, and what to do, of all that were found."""
-    both = np.isnan(every).any() or (
-        np.isposinf(every).any() and np.isneginf(every).any()
-    )
+    both = np.isnan(every).any() or (np.isposinf(every).any() and np.isneginf(every).any())
     if both:
         reason = "has infinite values, and there are both inf and -inf: one of them is no failed run"
         return reason, Cure("Correct it")
@@ -61,9 +59,7 @@ def wrong_infinity(higher_is_better: bool, name: str = "scores") -> tuple[str, C
     )
 
 
-def refuse_wrong(
-    scores: Floats, failed: float, prefixes: Sequence[str], name: str = "scores"
-) -> None:
+def refuse_wrong(scores: Floats, failed: float, prefixes: Sequence[str], name: str = "scores") -> None:
     """Refuse the infinite score that is no failure; `scores` has one row for each prefix of a message."""
     wrong = np.flatnonzero((scores.reshape(len(prefixes), -1) == -failed).any(axis=1))
     if wrong.size:
@@ -87,11 +83,7 @@ def forgotten_step(curves: xr.DataArray | xr.Dataset) -> str | None:
 def say_filled(result: xr.Dataset) -> Iterator[str]:
     """Yield what runs that failed or ended early count as, where that was chosen: every summary says it."""
     steps = str(result.attrs.get("history", "")).split("\n")
-    fillings = [
-        step.partition("): ")[2]
-        for step in steps
-        if step.startswith((f"{FILLED}(", SHORT))
-    ]
+    fillings = [step.partition("): ")[2] for step in steps if step.startswith((f"{FILLED}(", SHORT))]
     for what in dict.fromkeys(fillings):
         if what and what != NO_RUN:
             yield f"{what}."

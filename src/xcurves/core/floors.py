@@ -18,9 +18,7 @@ MOST_RUNS = 200  # a side that a cure may ask for
 RunsOfPair = tuple[tuple[int, int], ...]  # of both algorithms in every task
 
 
-def floor_sentences(
-    least: Floats, p: Floats, alpha: float, few: str, cure: str
-) -> Iterator[str]:
+def floor_sentences(least: Floats, p: Floats, alpha: float, few: str, cure: str) -> Iterator[str]:
     """Yield what it takes where adjusted p could not be small enough; `least` is the smallest there could be.
 
     `few` is what is too few, such as "5 runs a side", `cure` what lifts it.
@@ -51,9 +49,7 @@ def fewest_reassignments(alpha: float, n_pairs: int = 1) -> int:
     return math.ceil(n_pairs / alpha - 1e-9) - 1
 
 
-def cure_of_flips(
-    alpha: float, things: str, n_algorithms: int, n_pairs: int, *, tied: bool = False
-) -> str:
+def cure_of_flips(alpha: float, things: str, n_algorithms: int, n_pairs: int, *, tied: bool = False) -> str:
     """Return how many things, tasks or families of them, flips need: the floor does not depend on the pairs."""
     fewest = fewest_flips(alpha)
     of_intervals = fewest_flips(alpha, n_pairs)
@@ -85,17 +81,14 @@ class RunsOfPairs:
         used = [(max(a, at_least), max(b, at_least)) for a, b in runs if min(a, b) > 0]
         if not used or min(map(min, used)) < 2:
             return math.nan
-        n_ways = math.prod(
-            count_assignments(sizes, paired=self.paired, labelled=True)
-            for sizes in used
-        )
+        n_ways = math.prod(count_assignments(sizes, paired=self.paired, labelled=True) for sizes in used)
         # An assignment and its mirror differ by the same amount.
         if self.paired or all(a == b for a, b in used):
             return 2 / n_ways
         return 1 / n_ways
 
     def references_that_reach(self, alpha: float) -> list[str]:
-        """Return the algorithms of which all pairs, compared with it alone, can reach `alpha`; none if that is no cure."""
+        """Return the references with which all pairs can reach `alpha`; none where that is no cure."""
         if self.has_reference or len(self.sides) < 3:
             return []
         least = self.least()
@@ -136,9 +129,7 @@ def cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> str:
     return " ".join(parts)
 
 
-def cure_of_reassignments(
-    every: Sequence[RunsOfPairs], alpha: float, n_pairs: int
-) -> str:
+def cure_of_reassignments(every: Sequence[RunsOfPairs], alpha: float, n_pairs: int) -> str:
     """Return what lifts a floor of random reassignments: more of them, or of runs where these are too few."""
     own = np.concatenate([each.adjust(each.least()) for each in every])
     if significant(own[~np.isnan(own)], alpha).all():

@@ -1,7 +1,7 @@
 """What is done for every task, wherever the tasks are: in memory or in a dask worker.
 
-A `Job` gets the arrays of some tasks, forms groups of tasks with the same runs and equally many levels, calls the kernel
-once for each `Group`, and puts what it returns at the places of the tasks.
+A `Job` gets the arrays of some tasks, forms groups of tasks with the same runs and equally many levels, calls the
+kernel once for each `Group`, and puts what it returns at the places of the tasks.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ class Layout:
 
     def blank(self, n_tasks: int) -> dict[str, Floats]:
         """Return the variables of `n_tasks` tasks, all NaN, shape (task, ...)."""
-        return {
-            name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims
-        }
+        return {name: np.full((n_tasks, *self.shape(name)), np.nan) for name in self.dims}
 
 
 class Group(NamedTuple):
@@ -123,9 +121,7 @@ class Job:
         """Return the job for tasks of other names."""
         return replace(self, context=replace(self.context, names=names))
 
-    def results(
-        self, curves: Floats, others: Sequence[Floats], *, padded: bool = False
-    ) -> dict[str, Any]:
+    def results(self, curves: Floats, others: Sequence[Floats], *, padded: bool = False) -> dict[str, Any]:
         """Return the variables of all tasks, given curves and what else there is of each task."""
         # Sums are rounded alike however the curves were sorted or put together.
         curves = np.ascontiguousarray(curves)
@@ -258,9 +254,7 @@ class Job:
         no_runs, no_grid = np.ones((0, 0), bool), np.zeros((n_tasks, 0), np.intp)
         return self._group(data, tasks, subsets, no_runs, no_grid)
 
-    def _groups_of_numbers(
-        self, numbers: Sequence[Any], others: Sequence[Floats]
-    ) -> Iterator[Group]:
+    def _groups_of_numbers(self, numbers: Sequence[Any], others: Sequence[Floats]) -> Iterator[Group]:
         """Yield tasks, or pairs of algorithms in tasks, with what the reductions made of their curves."""
         n_levels = numbers[0].n_levels
         present = self._check_runs(numbers[0].counts, n_levels)
@@ -271,13 +265,9 @@ class Job:
                 some = [part._make(each[cells] for each in part) for part in numbers]
             beside = [each[tasks] for each in others]
             no_grid = np.zeros((len(tasks), 0), np.intp)
-            yield self._group(
-                (*some, *beside), tasks, subsets, present[cells[0]], no_grid
-            )
+            yield self._group((*some, *beside), tasks, subsets, present[cells[0]], no_grid)
 
-    def _groups_of_curves(
-        self, curves: Floats, others: Sequence[Floats]
-    ) -> Iterator[Group]:
+    def _groups_of_curves(self, curves: Floats, others: Sequence[Floats]) -> Iterator[Group]:
         """Yield tasks with the curves that are present, at the levels that a task has."""
         n_tasks = len(curves)
         flat = curves.reshape(n_tasks, -1, curves.shape[-1])
@@ -296,9 +286,7 @@ class Job:
             subsets = np.zeros(len(tasks), np.intp)
             yield self._group((some, *beside), tasks, subsets, here, grid)
 
-    def _check_runs(
-        self, counts: NDArray[Any], n_levels: NDArray[Any]
-    ) -> NDArray[np.bool_]:
+    def _check_runs(self, counts: NDArray[Any], n_levels: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which runs are present, shape (task and subset, algorithm, run); refuse incomplete ones.
 
         `counts` has the numbers of levels that the curves of each task and subset have.

@@ -54,9 +54,7 @@ class Known:
     def told(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with this in its attrs."""
         told = asdict(self) | {"extra": list(self.extra)}
-        frame.attrs[ATTRS] = {
-            name: each for name, each in told.items() if each not in (None, [], "")
-        }
+        frame.attrs[ATTRS] = {name: each for name, each in told.items() if each not in (None, [], "")}
         return frame
 
 

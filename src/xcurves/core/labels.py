@@ -116,29 +116,21 @@ def plain_labels(values: Any) -> NDArray[Any]:
     return labels.astype(object)
 
 
-def extra_dims(
-    curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)
-) -> tuple[Hashable, ...]:
+def extra_dims(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> tuple[Hashable, ...]:
     """Return the dims that broadcast: all but the core dims of a method."""
     return tuple(dim for dim in curves.dims if dim not in core)
 
 
-def task_names(
-    curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)
-) -> list[str]:
+def task_names(curves: xr.DataArray, core: Collection[Hashable] = (*DIMS, EVALUATION)) -> list[str]:
     """Return a prefix for messages about each task, in C order over the extra dims: "task 'Hopper': "."""
     return task_prefixes(curves, extra_dims(curves, core))
 
 
-def task_prefixes(
-    data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]
-) -> list[str]:
+def task_prefixes(data: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]) -> list[str]:
     """Return a prefix for messages about each combination of labels of dims."""
     if not dims:
         return [""]
-    labels = [
-        [f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims
-    ]
+    labels = [[f"{dim} {label}" for label in words(data[dim].to_numpy())] for dim in dims]
     return [f"{', '.join(parts)}: " for parts in product(*labels)]
 
 
@@ -148,9 +140,7 @@ def algorithm_pairs(
     """Return the places of both algorithms of every pair: all pairs, or every other algorithm with the reference."""
     algorithms = curves["algorithm"].to_numpy().tolist()
     if len(algorithms) < 2:
-        raise Refusal(
-            name, UNSAID, f"{name} has one algorithm; a comparison needs two", "Add one"
-        )
+        raise Refusal(name, UNSAID, f"{name} has one algorithm; a comparison needs two", "Add one")
     if reference is None:
         return list(combinations(range(len(algorithms)), 2))
     if not isinstance(reference, Hashable) or reference not in algorithms:
@@ -165,9 +155,7 @@ def algorithm_pairs(
     return [(first, second) for first in range(len(algorithms)) if first != second]
 
 
-def pair_coords(
-    curves: xr.DataArray, reference: Hashable | None = None
-) -> dict[Hashable, Any]:
+def pair_coords(curves: xr.DataArray, reference: Hashable | None = None) -> dict[Hashable, Any]:
     """Return the coordinates of pairs of algorithms: their labels "a - b", and each of the two."""
     pairs = np.array(algorithm_pairs(curves, reference))
     first, second = curves["algorithm"].to_numpy()[pairs].T
@@ -214,9 +202,7 @@ def pick_one(dataset: xr.Dataset) -> str:
     return f"Pick one variable: ds[{name!r}].curves"
 
 
-def task_dims(
-    variable: xr.DataArray, core: Collection[Hashable] = ()
-) -> tuple[Hashable, ...]:
+def task_dims(variable: xr.DataArray, core: Collection[Hashable] = ()) -> tuple[Hashable, ...]:
     """Return the dims of a variable of a result that broadcast: all but reserved ones and those of the method."""
     return extra_dims(variable, RESERVED.union(core))
 
@@ -241,18 +227,14 @@ def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> lis
     return task_names(variable, RESERVED.union(core))
 
 
-def tasks_of(
-    result: xr.Dataset, variable: str, core: Collection[Hashable] = ()
-) -> Iterator[xr.Dataset]:
+def tasks_of(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[xr.Dataset]:
     """Yield the tasks of a result in C order; the variable has the dims of tasks."""
     dims = task_dims(result[variable], core)
     for indices in product(*(range(result.sizes[dim]) for dim in dims)):
         yield result.isel(dict(zip(dims, indices, strict=True)))
 
 
-def named_tasks(
-    result: xr.Dataset, variable: str, core: Collection[Hashable] = ()
-) -> Iterator[tuple[xr.Dataset, str]]:
+def named_tasks(result: xr.Dataset, variable: str, core: Collection[Hashable] = ()) -> Iterator[tuple[xr.Dataset, str]]:
     """Yield what `tasks_of` does, each task with its prefix in messages."""
     return zip(
         tasks_of(result, variable, core),
@@ -266,9 +248,7 @@ def each_of(result: xr.Dataset, dim: str) -> Iterator[xr.Dataset]:
     return (result.isel({dim: index}) for index in range(result.sizes[dim]))
 
 
-def in_label_order(
-    curves: xr.DataArray, core: Collection[Hashable] = DIMS
-) -> xr.DataArray:
+def in_label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> xr.DataArray:
     """Sort algorithms and runs that are core dims, so that a plan does not depend on the order in which they come."""
     unsorted = list(label_order(curves, core))
     if not unsorted:
@@ -276,25 +256,15 @@ def in_label_order(
     return curves.sortby(unsorted)
 
 
-def label_order(
-    curves: xr.DataArray, core: Collection[Hashable] = DIMS
-) -> dict[str, NDArray[np.intp]]:
+def label_order(curves: xr.DataArray, core: Collection[Hashable] = DIMS) -> dict[str, NDArray[np.intp]]:
     """Return the index of each algorithm and run among those in the order of their labels, where that is another."""
-    index = {
-        dim: curves.xindexes[dim].to_pandas_index()
-        for dim in ORDERED
-        if dim in core and dim in curves.xindexes
-    }
+    index = {dim: curves.xindexes[dim].to_pandas_index() for dim in ORDERED if dim in core and dim in curves.xindexes}
     return {
-        dim: each.sort_values().get_indexer(each)
-        for dim, each in index.items()
-        if not each.is_monotonic_increasing
+        dim: each.sort_values().get_indexer(each) for dim, each in index.items() if not each.is_monotonic_increasing
     }
 
 
-def pairs_in_label_order(
-    curves: xr.DataArray, reference: Hashable | None = None
-) -> NDArray[np.intp]:
+def pairs_in_label_order(curves: xr.DataArray, reference: Hashable | None = None) -> NDArray[np.intp]:
     """Return the indices of both algorithms of every pair among those in label order, shape (pair, 2)."""
     pairs = np.array(algorithm_pairs(curves, reference))
     order = label_order(curves).get("algorithm")

@@ -37,9 +37,7 @@ def check_squares(squares: Floats, differ: Bools, names: Sequence[str]) -> None:
         )
 
 
-def check_size(
-    values: Floats, names: Sequence[str], name: str = "curves", limit: float = _LARGEST
-) -> None:
+def check_size(values: Floats, names: Sequence[str], name: str = "curves", limit: float = _LARGEST) -> None:
     """Refuse tasks of which the largest value, either sign, is beyond a limit or below its inverse, but not 0.
 
     `values`, shape (task, ...), are NaN where there is none; `name` is that of the argument.

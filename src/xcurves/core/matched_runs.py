@@ -63,11 +63,7 @@ def _check_folds(curves: xr.DataArray, what: str) -> None:
         return
     names = []
     for place in found[:3]:
-        of = {
-            dim: curves[dim].to_numpy()[i]
-            for dim, i in zip(dims, place, strict=True)
-            if dim in curves.coords
-        }
+        of = {dim: curves[dim].to_numpy()[i] for dim, i in zip(dims, place, strict=True) if dim in curves.coords}
         task = "".join(f"{dim} {of[dim]}: " for dim in dims[:-2])
         names.append(f"{task}algorithm {of['algorithm']} lacks {what} {of['run']}")
     more = ""
@@ -77,7 +73,5 @@ def _check_folds(curves: xr.DataArray, what: str) -> None:
         "curves",
         UNSAID,
         f"{'; '.join(names)}{more}, and each {what} is compared with itself",
-        Cure(
-            "Leave such folds out in every algorithm: ", call(".curves.drop_incomplete")
-        ),
+        Cure("Leave such folds out in every algorithm: ", call(".curves.drop_incomplete")),
     )

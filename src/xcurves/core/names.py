@@ -25,9 +25,7 @@ SYNONYMS = {
     "iterations n_train step steps time timestep timesteps tokens train_size train_sizes updates",
 }
 # Questions of an evaluation; and what several of them belong to.
-ITEMS = names_in(
-    "doc_id item item_id question question_id sample_id prompt prompt_id instance instances"
-)
+ITEMS = names_in("doc_id item item_id question question_id sample_id prompt prompt_id instance instances")
 PASSAGES = names_in("passage context paragraph document article story cluster group")
 USUAL_EXTRAS = ITEMS | names_in(
     "benchmark dataset datasets env environment envs problem level metric problems task tasks workload workloads"
@@ -47,9 +45,7 @@ CLOCKS = names_in(
 # The counts within an epoch.
 WITHIN_EPOCH = names_in("iter iters iteration iterations step steps batch")
 # Of the points of a scaling law.
-MODEL_SIZES = names_in(
-    "n params n_params num_params parameters n_parameters model_size"
-)
+MODEL_SIZES = names_in("n params n_params num_params parameters n_parameters model_size")
 TOKENS = names_in("d tokens n_tokens num_tokens training_tokens train_tokens")
 # How runs ended: failed; by somebody's choice, which may hide a failure; or well.
 STATES = names_in("state status outcome")

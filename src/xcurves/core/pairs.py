@@ -20,9 +20,7 @@ MOST_PAIRS = 8  # whose curves are compared along training
 TURNED = "pair_turned"  # the coordinate with the labels of turned pairs
 SWAPPED = "_swapped"
 # the footnote of tables and pictures that have such ends
-OPEN_ENDS = (
-    "More than 0: by the test; the level is claimed for the interval without it."
-)
+OPEN_ENDS = "More than 0: by the test; the level is claimed for the interval without it."
 
 
 class PairRow(NamedTuple):
@@ -44,9 +42,7 @@ def most_ahead(rows: Iterable[PairRow]) -> str | None:
         if not isnan(row.amount):
             leads.setdefault(row.better, []).append(row.amount)
             leads.setdefault(row.other, []).append(-row.amount)
-    return max(
-        leads, key=lambda name: sum(leads[name]) / len(leads[name]), default=None
-    )
+    return max(leads, key=lambda name: sum(leads[name]) / len(leads[name]), default=None)
 
 
 def keeps_direction(result: xr.Dataset) -> bool:
@@ -80,9 +76,7 @@ def is_shown(p: xr.DataArray, estimate: xr.DataArray, alpha: float) -> xr.DataAr
     return shown
 
 
-def shown_interval(
-    estimate: xr.DataArray, interval: xr.DataArray, shown: xr.DataArray
-) -> xr.DataArray:
+def shown_interval(estimate: xr.DataArray, interval: xr.DataArray, shown: xr.DataArray) -> xr.DataArray:
     """Return simultaneous intervals as they are displayed, dims (..., ci_bound).
 
     A step-down test shows some differences whose simultaneous interval still holds 0: there the end on the side of 0
@@ -131,14 +125,10 @@ def better_first(
             of_reverse = -mirrored
         turned[name] = result[name].where(~negative, of_reverse)
 
-    names: xr.DataArray = xr.DataArray(
-        result["pair"].to_numpy().astype(str), dims="pair"
-    )
+    names: xr.DataArray = xr.DataArray(result["pair"].to_numpy().astype(str), dims="pair")
     if turns:
         names = _turned_names(result, size, swapped)
-    return result.assign(turned).assign_coords(
-        {TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped}
-    )
+    return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped})
 
 
 def _other_end_first(value: xr.DataArray) -> xr.DataArray:
@@ -149,9 +139,7 @@ def _other_end_first(value: xr.DataArray) -> xr.DataArray:
     return reversed_ends.assign_coords(ci_bound=value["ci_bound"])
 
 
-def _turned_names(
-    result: xr.Dataset, size: xr.DataArray, swapped: xr.DataArray
-) -> xr.DataArray:
+def _turned_names(result: xr.Dataset, size: xr.DataArray, swapped: xr.DataArray) -> xr.DataArray:
     """Return the names of turned pairs: "better over other", of equal ones "first and second"."""
     first, second = (_texts(result[side]) for side in ("algorithm_a", "algorithm_b"))
     both = list(zip(first, second, strict=True))
@@ -176,9 +164,7 @@ def pairs_by_size(
     """Return the pairs of one task, the better first, the largest difference in front."""
     turned = better_first(result, size, signed, shares)
     turned = turned.isel(pair=np.argsort(-np.abs(size.to_numpy()), kind="stable"))
-    swapped, a, b = (
-        turned[name].to_numpy() for name in (SWAPPED, "algorithm_a", "algorithm_b")
-    )
+    swapped, a, b = (turned[name].to_numpy() for name in (SWAPPED, "algorithm_a", "algorithm_b"))
     return turned.drop_vars([TURNED, SWAPPED]).assign_coords(
         algorithm_a=("pair", np.where(swapped, b, a)),
         algorithm_b=("pair", np.where(swapped, a, b)),
@@ -186,9 +172,7 @@ def pairs_by_size(
     )
 
 
-def displayed_pairs(
-    result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray, null: float = 0.0
-) -> xr.Dataset:
+def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray, null: float = 0.0) -> xr.Dataset:
     """Return what is shown of pairs, dims (..., pair): `amount`, `interval` (ci_bound), `p` and `shown`.
 
     The better is first, as `TURNED` says; its amount is positive unless pairs keep their direction. `interval` is
@@ -197,18 +181,14 @@ def displayed_pairs(
     size = result[estimate].reset_coords(drop=True) - null
     p = p.reset_coords(drop=True)
     shown = is_shown(p, size, alpha_of(result))
-    together = shown_interval(
-        size, result[interval].reset_coords(drop=True) - null, shown
-    )
+    together = shown_interval(size, result[interval].reset_coords(drop=True) - null, shown)
     coords = {name: result[name] for name in ("pair", "algorithm_a", "algorithm_b")}
     given = xr.Dataset(
         {"amount": size, "interval": together, "p": p, "shown": shown},
         attrs=result.attrs,
     )
     turned = better_first(given.assign_coords(coords), size, ["amount", "interval"])
-    return turned.assign(
-        amount=turned["amount"] + null, interval=turned["interval"] + null
-    )
+    return turned.assign(amount=turned["amount"] + null, interval=turned["interval"] + null)
 
 
 def rows_of(displayed: xr.Dataset) -> list[PairRow]:
@@ -246,29 +226,19 @@ def _turned_row(row: PairRow, *, swap: bool) -> PairRow:
     return row
 
 
-def rows_of_tasks(
-    displayed: xr.Dataset, dims: Sequence[Hashable]
-) -> list[list[PairRow]]:
+def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[PairRow]]:
     """Return the rows of every task in C order over dims, as `rows_of` those of one."""
     a, b = (_texts(displayed[name]) for name in ("algorithm_a", "algorithm_b"))
     n_pairs = len(a)
-    bounds = (
-        displayed["interval"]
-        .sel(ci_bound=list(CI_BOUNDS))
-        .transpose(*dims, "pair", "ci_bound")
-    )
+    bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose(*dims, "pair", "ci_bound")
     every = [bounds.to_numpy().reshape(-1, n_pairs, 2).tolist()]
     for name in ("amount", "p", "shown", SWAPPED):
-        values = (
-            displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
-        )
+        values = displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
         every.append(values.to_numpy().reshape(-1, n_pairs).tolist())
     rows_by_task = []
     for of_task in zip(*every, strict=True):
         rows = []
-        for first, second, (low, high), amount, p, shown, swapped in zip(
-            a, b, *of_task, strict=True
-        ):
+        for first, second, (low, high), amount, p, shown, swapped in zip(a, b, *of_task, strict=True):
             better, other = first, second
             if swapped:
                 better, other = second, first

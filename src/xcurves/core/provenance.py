@@ -125,11 +125,7 @@ def _storable(value: Any) -> str | int | float:
 
 def references_of(results: Iterable[xr.Dataset]) -> list[str]:
     """Return the references of results, each once."""
-    every = (
-        each
-        for result in results
-        for each in str(result.attrs.get("references", "")).split("; ")
-    )
+    every = (each for result in results for each in str(result.attrs.get("references", "")).split("; "))
     return [each for each in dict.fromkeys(every) if each]
 
 
@@ -140,18 +136,13 @@ def values_of(result: xr.Dataset, name: str, *last: Hashable) -> NDArray[Any]:
 
 def is_exact(result: xr.Dataset, *last: Hashable) -> NDArray[np.bool_]:
     """Return, for each task, whether all distinct assignments were evaluated."""
-    return np.asarray(
-        values_of(result, "n_resamples", *last)
-        == values_of(result, "n_assignments", *last)
-    )
+    return np.asarray(values_of(result, "n_resamples", *last) == values_of(result, "n_assignments", *last))
 
 
 def smallest_reachable(result: xr.Dataset, *last: Hashable) -> NDArray[np.float64]:
     """Return, for each task, the smallest p-value that its reassignments can give."""
     n_resamples = values_of(result, "n_resamples", *last)
-    return np.asarray(
-        1 / np.where(is_exact(result, *last), n_resamples, n_resamples + 1)
-    )
+    return np.asarray(1 / np.where(is_exact(result, *last), n_resamples, n_resamples + 1))
 
 
 def significant(pvalue: Any, alpha: float) -> Any:

@@ -11,9 +11,7 @@ from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-_UNSHOWN = re.compile(
-    "[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]"
-)
+_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
 _LONGEST = 120  # letters of a value in a message
 _MOST = 100  # elements of a value that is kept
 

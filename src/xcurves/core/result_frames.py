@@ -34,61 +34,37 @@ def without_controls(table: pd.DataFrame) -> pd.DataFrame:
         return escape_controls(value)
 
     labelled = table.rename(index=cell).rename_axis(index=cell)
-    texts = {
-        str(name): column.map(cell)
-        for name, column in labelled.items()
-        if column.dtype.kind == "O"
-    }
+    texts = {str(name): column.map(cell) for name, column in labelled.items() if column.dtype.kind == "O"}
     return labelled.assign(**texts)
 
 
 def bounds(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
     """Return the columns of an interval, lower and upper."""
-    return {
-        f"{prefix}{bound}": interval.sel(ci_bound=bound, drop=True)
-        for bound in CI_BOUNDS
-    }
+    return {f"{prefix}{bound}": interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS}
 
 
-def frame_of(
-    columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()
-) -> pd.DataFrame:
+def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> pd.DataFrame:
     """Join columns to a frame whose index has the task dims, then the `last`."""
-    dataset = xr.Dataset(
-        {name: column.reset_coords(drop=True) for name, column in columns.items()}
-    )
+    dataset = xr.Dataset({name: column.reset_coords(drop=True) for name, column in columns.items()})
     # Not in the order of the dataset's dims, which an archive may change.
-    extra = list(
-        dict.fromkeys(
-            str(dim)
-            for column in columns.values()
-            for dim in column.dims
-            if dim not in last
-        )
-    )
+    extra = list(dict.fromkeys(str(dim) for column in columns.values() for dim in column.dims if dim not in last))
     last = [dim for dim in last if dim in dataset.dims]
     if not extra and not last:
         return pd.DataFrame({name: [column.item()] for name, column in dataset.items()})
     return dataset.to_dataframe([*extra, *last])
 
 
-def frame_of_pairs(
-    columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray
-) -> pd.DataFrame:
+def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
     """Join columns of turned pairs to a frame, in each task the largest first."""
     frame = frame_of(columns, ["pair"])
     if "pair" not in size.dims:
         return frame
     whole = xr.broadcast(abs(size), names, *columns.values())[:2]
-    sizes, pairs = (
-        each.transpose(*frame.index.names).to_numpy().ravel() for each in whole
-    )
+    sizes, pairs = (each.transpose(*frame.index.names).to_numpy().ravel() for each in whole)
 
     # Pairs have the names of turned ones.
     last_level = pd.Index(pairs, name="pair", dtype=object)
-    outer_levels = [
-        frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)
-    ]
+    outer_levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)]
     frame.index = last_level
     if outer_levels:
         frame.index = pd.MultiIndex.from_arrays([*outer_levels, last_level])
@@ -116,16 +92,12 @@ def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset) -> None:
         frame.attrs["note"] = OPEN_ENDS
 
 
-def frame_of_algorithms(
-    result: xr.Dataset, columns: Mapping[str, xr.DataArray]
-) -> pd.DataFrame:
+def frame_of_algorithms(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:
     """Return a row for each algorithm, in each task that with the best "mean" first, unknown ones last.
 
     Those that have "order", another number, stand in front and by that; it is no column.
     """
-    frame = frame_of(
-        {**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"]
-    )
+    frame = frame_of({**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"])
     sign = -1.0
     if lower_is_better(result):
         sign = 1.0

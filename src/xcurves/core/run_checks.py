@@ -166,9 +166,7 @@ def check_runs(
         task, algorithm, run = infinite[0]
         who = (algorithms[algorithm], runs[run])
         where = f"{names[task]}algorithm {who[0]}, run {who[1]}"
-        reason, cure = failed_runs.refused_infinity(
-            counts[task, algorithm, run], counts
-        )
+        reason, cure = failed_runs.refused_infinity(counts[task, algorithm, run], counts)
         raise RunError("curves", who, Text(where, f" {reason}"), cure)
     lacking = np.where(counts > 0, n_levels[:, np.newaxis, np.newaxis] - counts, 0)
     n_incomplete = np.count_nonzero(lacking)
@@ -178,10 +176,7 @@ def check_runs(
         if n_incomplete > 1:
             more = f" ({n_incomplete} incomplete runs in all)"
         who = (algorithms[algorithm], runs[run])
-        lacks = (
-            f" lacks {lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels"
-            f"{more}"
-        )
+        lacks = f" lacks {lacking[task, algorithm, run]:.0f} of {n_levels[task]:.0f} training levels{more}"
         named = f"{names[task]}algorithm {who[0]}, run {who[1]}"
         raise RunError("curves", who, Text(named, lacks), _CURE)
     return np.asarray(counts > 0)
@@ -193,9 +188,7 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     Curves have the dims (..., algorithm, run, training) or (..., evaluation); lazy ones are not looked at. Scores of
     few different values may be the same by chance.
     """
-    last = str(
-        next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims)
-    )
+    last = str(next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims))
     if curves.chunks is not None or curves.sizes[last] < _DIFFERENT:
         return
     curves = curves.transpose(..., "algorithm", "run", last)
@@ -219,9 +212,7 @@ def warn_of_copies(curves: xr.DataArray) -> None:
         others = [tasks[task].removesuffix(": ") for task in affected[1:_NAMED]]
         if len(affected) > _NAMED:
             others.append("...")
-        also = (
-            f"; the same holds in {len(affected) - 1} more tasks: {', '.join(others)}"
-        )
+        also = f"; the same holds in {len(affected) - 1} more tasks: {', '.join(others)}"
     provenance.warn(
         f"{tasks[affected[0]]}{first} and {second} have the same score at every level. Were data copied?{also}"
     )
@@ -301,9 +292,7 @@ def check_paired_runs(
     refused = np.flatnonzero(gone.any(axis=1))
     if refused.size:
         algorithm = refused[0]
-        lacking = ", ".join(
-            run for run, missing in zip(runs, gone[algorithm], strict=True) if missing
-        )
+        lacking = ", ".join(run for run, missing in zip(runs, gone[algorithm], strict=True) if missing)
         raise Refusal(
             "curves",
             UNSAID,
@@ -344,11 +333,7 @@ def alike(present: NDArray[np.bool_], n_levels: Floats) -> list[NDArray[np.intp]
 
 def equal_rows(values: NDArray[Any]) -> list[NDArray[np.intp]]:
     """Return the indices of equal rows, in the order in which they come; columns may be many."""
-    rows = (
-        np.ascontiguousarray(values)
-        .view(np.dtype((np.void, values.shape[1] * values.itemsize)))
-        .ravel()
-    )
+    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * values.itemsize))).ravel()
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return [np.flatnonzero(group == number) for number in np.argsort(first)]
 
@@ -376,8 +361,7 @@ def cure_incomplete(curves: xr.DataArray) -> Cure:
 
     in_grid = has.any(["algorithm", "run"])
     counted = {
-        "failed": has
-        | (in_grid & (curves["training"] > ends.failed_after(ends.short))),
+        "failed": has | (in_grid & (curves["training"] > ends.failed_after(ends.short))),
         "cut": has,
         "drop": has & ~ends.short,
     }
@@ -453,9 +437,7 @@ def _suggested(
     final: bool = False,
 ) -> tuple[Cure, Call | None]:
     """Return what brings ragged runs to common levels, and the call for it, None if nothing does."""
-    begins, ends = (
-        each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends))
-    )
+    begins, ends = (each[~np.isnan(each)] for each in (np.ravel(begins), np.ravel(ends)))
     for begin, end in zip(begins, ends, strict=True):
         nothing = ""
         if begin > end:
@@ -489,28 +471,12 @@ def _of_short(short: short_runs.RunsShort | None) -> dict[str, short_runs.RunsSh
     return {"runs_short": short}
 
 
-def within_budget(
-    times: xr.DataArray, pooled: Collection[str]
-) -> tuple[xr.DataArray, xr.DataArray | None]:
+def within_budget(times: xr.DataArray, pooled: Collection[str]) -> tuple[xr.DataArray, xr.DataArray | None]:
     """Return times, infinite beyond the smallest budget of all runs pooled, and that budget, if there is one."""
-    if (
-        BUDGET not in times.coords
-        or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL
-    ):
+    if BUDGET not in times.coords or times.coords[BUDGET].attrs.get("long_name") != LAST_LEVEL:
         return times, None
     own = times.coords[BUDGET].astype(np.float64)
     bare = times.drop_vars(BUDGET)
-    smallest = (
-        own.drop_vars(BUDGET)
-        .broadcast_like(bare)
-        .where(bare.notnull())
-        .min(list(pooled))
-    )
-    known = (
-        bare.where(~(bare > smallest), np.inf)
-        .transpose(*times.dims)
-        .assign_attrs(times.attrs)
-    )
-    return known, smallest.assign_attrs(
-        own.attrs | {"long_name": "smallest budget of the runs"}
-    )
+    smallest = own.drop_vars(BUDGET).broadcast_like(bare).where(bare.notnull()).min(list(pooled))
+    known = bare.where(~(bare > smallest), np.inf).transpose(*times.dims).assign_attrs(times.attrs)
+    return known, smallest.assign_attrs(own.attrs | {"long_name": "smallest budget of the runs"})

@@ -70,9 +70,7 @@ class Statement(NamedTuple):
     text: str
 
 
-def statements(
-    answer: str, details: Iterable[str] = (), cautions: Iterable[str] = ()
-) -> Iterator[Statement]:
+def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str] = ()) -> Iterator[Statement]:
     """Yield the answer, the details that are no part of it, and the cautions, each once."""
     yield Statement("answer", answer)
     warned = list(dict.fromkeys(cautions))
@@ -83,13 +81,11 @@ def statements(
         yield Statement("caution", caution)
 
 
-def captioned(
-    table: Callable[[xr.Dataset], pd.DataFrame], caption: str
-) -> Callable[[xr.Dataset], pd.DataFrame]:
+def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Callable[[xr.Dataset], pd.DataFrame]:
     """Return what makes a table, with its caption in ``attrs["caption"]``.
 
-    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so, and
-    with the footnote ``attrs["note"]`` if there is one.
+    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so,
+    and with the footnote ``attrs["note"]`` if there is one.
     """
 
     def make(result: xr.Dataset) -> pd.DataFrame:
@@ -171,9 +167,7 @@ class Part:
     name: str  # of its group
     stream: int | None  # the number of its random stream, if it has one
     # What the function is called with, options that follow from the curves, and attrs; or a NotApplicableError.
-    select: Callable[
-        [xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]
-    ]
+    select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
     options: tuple[str, ...] = ()  # those of `analyze` that the function takes
     # Whether a ValueError of the function means that it does not apply.
     refuses: bool = False
@@ -188,10 +182,7 @@ class Part:
     # pairs as the answer has them, "shown" where they are
     pairs: Callable[[xr.Dataset], pd.DataFrame] | None = None
     # The same where the part is asked for by name, if less is required of the curves then.
-    select_asked: (
-        Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]
-        | None
-    ) = None
+    select_asked: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +258,7 @@ class ResultKind:
 
     def own_dims(self) -> dict[str, tuple[str, ...]]:
         """Return the dims that only results have, with their labels."""
-        return {
-            name: labels
-            for name, labels in self.coords.items()
-            if not isinstance(labels, Var)
-        }
+        return {name: labels for name, labels in self.coords.items() if not isinstance(labels, Var)}
 
     def coordinates(self) -> dict[str, Var]:
         """Return the coordinates that are no dims."""
@@ -285,9 +272,7 @@ class ResultKind:
         **options: Any,
     ) -> dict[str, Any]:
         """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
-        return provenance.result_attrs(
-            self.name, given, self.references, entropy, confidence_level, **options
-        )
+        return provenance.result_attrs(self.name, given, self.references, entropy, confidence_level, **options)
 
     def dataset(
         self,
@@ -336,11 +321,7 @@ class ResultKind:
     def _labels(self, variables: Mapping[str, xr.Variable]) -> dict[Hashable, Any]:
         """Return the labels of the dims of variables that only results have."""
         dims = {dim for variable in variables.values() for dim in variable.dims}
-        return {
-            dim: _index(dim, names)
-            for dim, names in self.own_dims().items()
-            if names and dim in dims
-        }
+        return {dim: _index(dim, names) for dim, names in self.own_dims().items() if names and dim in dims}
 
     def check(self, result: Any, name: str) -> None:
         """Refuse what is no result of this kind, given as the argument `name`."""

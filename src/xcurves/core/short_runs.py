@@ -69,14 +69,10 @@ def ends_of_rows(rows: Rows, runs: xr.DataArray) -> Ends:
     finite[rows.curve[is_finite]] = rows.level[is_finite]
     end[rows.curve] = rows.level
     failed[rows.curve] = np.where(is_finite, np.nan, rows.score)
-    return Ends(
-        *(runs.copy(data=each.reshape(runs.shape)) for each in (finite, end, failed))
-    )
+    return Ends(*(runs.copy(data=each.reshape(runs.shape)) for each in (finite, end, failed)))
 
 
-def mark(
-    aligned: xr.DataArray, after: xr.DataArray, score: xr.DataArray
-) -> xr.DataArray:
+def mark(aligned: xr.DataArray, after: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
     """Return scores in which runs have the score of failing after a level, where their task has scores."""
     of_task = aligned.notnull().any(_OF_TASK)
     has_failed = of_task & (aligned["training"] > after)
@@ -111,9 +107,7 @@ def say_failed(ends: Ends) -> list[str]:
         return []
     if n_failed == 1:
         return ["1 run that failed has its infinite score at all further levels"]
-    return [
-        f"{n_failed:,} runs that failed have their infinite score at all further levels"
-    ]
+    return [f"{n_failed:,} runs that failed have their infinite score at all further levels"]
 
 
 def ask(ends: Ends, cures: Mapping[RunsShort, Cure] = OPTIONS) -> tuple[str, Cure]:
@@ -160,8 +154,7 @@ class _Found(NamedTuple):
         algorithms, runs = (labels.words(ends.finite[dim]) for dim in _OF_TASK)
         shape = (len(names), len(algorithms), len(runs))
         finite, end, short = (
-            each.transpose(..., *_OF_TASK).to_numpy().reshape(shape)
-            for each in (ends.finite, ends.any, ends.short)
+            each.transpose(..., *_OF_TASK).to_numpy().reshape(shape) for each in (ends.finite, ends.any, ends.short)
         )
         return cls(names, algorithms, runs, finite, ~np.isnan(end), short)
 
@@ -211,8 +204,8 @@ class _Found(NamedTuple):
         for task, i in np.argwhere(self.other_budget).tolist():
             ends = self.finite[task, i][self.is_there[task, i]]
             lines.append(
-                f"{self.names[task]}algorithm {self.algorithms[i]}, all runs, at {self._reach(task, ends.max())}, which "
-                "is another budget"
+                f"{self.names[task]}algorithm {self.algorithms[i]}, all runs, at {self._reach(task, ends.max())}, "
+                "which is another budget"
             )
         return lines
 

@@ -59,17 +59,10 @@ def _ask_which(scores: xr.DataArray, named: frozenset[str]) -> None:
     )
 
 
-def check_task(
-    curves: xr.DataArray, task: str | Sequence[str], name: str = "curves"
-) -> tuple[xr.DataArray, str]:
+def check_task(curves: xr.DataArray, task: str | Sequence[str], name: str = "curves") -> tuple[xr.DataArray, str]:
     """Return curves and their dim of tasks: the only extra dim, whatever its name, or several joined to one."""
     extra = labels.extra_dims(curves)
-    if (
-        not isinstance(task, str)
-        and isinstance(task, Sequence)
-        and len(set(task)) > 1
-        and set(task) <= set(extra)
-    ):
+    if not isinstance(task, str) and isinstance(task, Sequence) and len(set(task)) > 1 and set(task) <= set(extra):
         labelled = curves.assign_coords({dim: curves[dim] for dim in task})
         joined = labelled.stack({_JOINED: list(task)}, create_index=False)  # of xarray
         every = zip(*(joined[dim].to_numpy().tolist() for dim in task), strict=True)
@@ -98,6 +91,4 @@ def one_dim(curves: xr.DataArray, task: object, name: str = "curves") -> str:
         cure = Cure("Name one: ", give(task=extra[0]))
     elif not str(cure):
         cure = Cure(f"Add one: {name}.expand_dims(task=['name'])")
-    raise Refusal(
-        "task", task, f"is no dim of {name}, which have {tuple(curves.dims)}", cure
-    )
+    raise Refusal("task", task, f"is no dim of {name}, which have {tuple(curves.dims)}", cure)

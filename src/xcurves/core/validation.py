@@ -54,16 +54,12 @@ def check_confidence_level(confidence_level: float) -> float:
     return round(1 - level, 12) or float(1 - Decimal(repr(level)))
 
 
-def check_total(
-    name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12
-) -> int:
+def check_total(name: str, value: int, usual: str = "1000", *, least: int = 1, most: int = 10**12) -> int:
     """Return a whole number from `least` to `most`."""
     return _whole(name, value, f"Usual: {usual}", least, most)
 
 
-def check_count(
-    name: str, value: int | None, least: int = 1, most: int = 10**12
-) -> int | None:
+def check_count(name: str, value: int | None, least: int = 1, most: int = 10**12) -> int | None:
     """Return a whole number from `least` to `most`, or None."""
     if value is None:
         return None
@@ -88,9 +84,7 @@ def check_number(name: str, value: float) -> float:
         value = float(value)
     odd = not isinstance(value, Real) or isinstance(value, bool | np.timedelta64)
     if odd or not abs(value) <= LARGEST:
-        raise Refusal(
-            name, value, "must be a finite number", f"At most {LARGEST:g} in size"
-        )
+        raise Refusal(name, value, "must be a finite number", f"At most {LARGEST:g} in size")
     return float(value)
 
 
@@ -137,18 +131,14 @@ def check_progress(
     except ImportError:
         if by_itself:
             return no_bar
-        raise ImportError(
-            "progress=True needs tqdm. Install it: pip install 'xcurves[progress]'"
-        ) from None
+        raise ImportError("progress=True needs tqdm. Install it: pip install 'xcurves[progress]'") from None
     begin = time()
 
     def bar(blocks: Iterable[Any], total: int | None = None) -> Iterable[Any]:
         delay = 0.0
         if by_itself:
             delay = max(begin + _LONG_CALL - time(), 0.0)
-        wrapped: Iterable[Any] = tqdm(
-            blocks, what, total, leave=False, unit=unit, delay=delay
-        )
+        wrapped: Iterable[Any] = tqdm(blocks, what, total, leave=False, unit=unit, delay=delay)
         return wrapped
 
     return bar
@@ -162,9 +152,7 @@ def no_bar(blocks: Iterable[Any], **_: Any) -> Iterable[Any]:
 def is_watched() -> bool:
     """Return whether errors and bars are written to a terminal or a notebook, not to a pipe or a file."""
     ipython = sys.modules.get("IPython")
-    return hasattr(ipython and ipython.get_ipython(), "kernel") or bool(
-        sys.stderr and sys.stderr.isatty()
-    )
+    return hasattr(ipython and ipython.get_ipython(), "kernel") or bool(sys.stderr and sys.stderr.isatty())
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
@@ -192,9 +180,7 @@ def check_function(name: str, value: Any) -> Any:
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path."""
     if not isinstance(path, str | os.PathLike):
-        raise WrongType(
-            "path", path, "must be a string or a Path", "Give the name of a file"
-        )
+        raise WrongType("path", path, "must be a string or a Path", "Give the name of a file")
     return Path(path)
 
 
@@ -227,9 +213,7 @@ def check_rng(rng: Rng, *, random: bool = True) -> int:
 def check_array(name: str, array: xr.DataArray) -> xr.DataArray:
     """Return an array of numbers whose size is known."""
     if isinstance(array, xr.Dataset):
-        raise WrongType(
-            name, Verbatim("a Dataset"), "must be a DataArray", pick_one(array)
-        )
+        raise WrongType(name, Verbatim("a Dataset"), "must be a DataArray", pick_one(array))
     if not isinstance(array, xr.DataArray):
         raise WrongType(
             name,
@@ -301,9 +285,7 @@ def check_curves(
 
     curves = native_labels(curves)
     checked: dict[str, NDArray[Any]] = {
-        dim: _checked_labels(curves, dim)
-        for dim in ("algorithm", "run")
-        if dim in curves.dims
+        dim: _checked_labels(curves, dim) for dim in ("algorithm", "run") if dim in curves.dims
     }
     if own:
         curves = _check_own_levels(curves, name)
@@ -331,9 +313,7 @@ def _needs_training(curves: xr.DataArray, core: Sequence[str]) -> bool:
     return "training" in core
 
 
-def _as_checked(
-    curves: xr.DataArray, checked: dict[str, NDArray[Any]], core: Sequence[str]
-) -> xr.DataArray:
+def _as_checked(curves: xr.DataArray, checked: dict[str, NDArray[Any]], core: Sequence[str]) -> xr.DataArray:
     """Return curves as float64 with checked labels, the core dims last.
 
     Assigning, transposing or casting without need would be most of the cost of the whole check.
@@ -370,17 +350,14 @@ def at_one_level(scores: xr.DataArray) -> xr.DataArray:
 
 
 def has_no_training(scores: xr.DataArray, named: Collection[str] = ()) -> bool:
-    """Whether an array is of scores: algorithms, runs and tasks, `named` ones too, and no dim that could be of training."""
+    """Whether an array is of scores: algorithms, runs, tasks, `named` ones too, no dim that could be of training."""
     dims = set(map(str, scores.dims))
     has_runs = {"algorithm", "run"} <= dims
     has_levels = "training" in scores.coords or dims & {"training", EVALUATION}
     if not has_runs or has_levels:
         return False
     tasks = [dim for dim in scores.dims if dim not in ("algorithm", "run")]
-    return all(
-        dim in named or str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim)
-        for dim in tasks
-    )
+    return all(dim in named or str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim) for dim in tasks)
 
 
 def _has_words(scores: xr.DataArray, dim: Hashable) -> bool:
@@ -412,14 +389,10 @@ def _check_own_levels(curves: xr.DataArray, name: str) -> xr.DataArray:
             raise Refusal(
                 name,
                 UNSAID,
-                f"{name}: training must be finite and increase in each run, NaN only after its last "
-                "level",
+                f"{name}: training must be finite and increase in each run, NaN only after its last level",
                 cure,
             )
-        if (
-            curves.chunks is None
-            and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any()
-        ):
+        if curves.chunks is None and (np.isnan(training.to_numpy()) & ~np.isnan(curves.to_numpy())).any():
             raise Refusal(
                 name,
                 UNSAID,
@@ -457,11 +430,7 @@ def _check_dims(
                 f"must include {needed!r}",
                 _cure_dims(curves, core, needed, named),
             )
-    lasting = {
-        str(coord)
-        for coord, each in curves.coords.variables.items()
-        if not set(each.dims) & set(core)
-    }
+    lasting = {str(coord) for coord, each in curves.coords.variables.items() if not set(each.dims) & set(core)}
     taken = sorted(lasting.union(dims).intersection(reserved))
     if taken:
         cure = ", ".join(f"{each}='{each}_'" for each in taken)
@@ -488,9 +457,7 @@ def _check_dims(
             )
 
 
-def _cure_dims(
-    curves: xr.DataArray, core: Sequence[str], needed: str, named: Collection[str]
-) -> str:
+def _cure_dims(curves: xr.DataArray, core: Sequence[str], needed: str, named: Collection[str]) -> str:
     """Return the call that gives curves a core dim that they lack, for an error message."""
     if needed in curves.coords:
         label = repr(curves[needed].to_numpy().item())
@@ -509,32 +476,18 @@ def _cure_dims(
     # Names that are no keywords of Python go into a dict.
     names = {old: renames[str(old)] for old in curves.dims if str(old) in renames}
     arguments = repr(names)
-    if all(
-        isinstance(old, str) and old.isidentifier() and not iskeyword(old)
-        for old in names
-    ):
+    if all(isinstance(old, str) and old.isidentifier() and not iskeyword(old) for old in names):
         arguments = ", ".join(f"{old}={new!r}" for old, new in names.items())
     return f"Rename: da.rename({arguments})"
 
 
-def _likely_renames(
-    curves: xr.DataArray, core: Sequence[str], named: Collection[str]
-) -> dict[str, str]:
+def _likely_renames(curves: xr.DataArray, core: Sequence[str], named: Collection[str]) -> dict[str, str]:
     """Return which core dim each dim that is not `named` is likely to be: by synonyms, then in order."""
     missing = [name for name in core if name not in curves.dims]
     taken = {*DIMS, *core, *named}
     others = [str(dim) for dim in curves.dims if dim not in taken]
-    renames = {
-        other: name
-        for name in missing
-        for other in others
-        if other.lower() in SYNONYMS.get(name, "").split()
-    }
-    left = [
-        other
-        for other in others
-        if other not in renames and other.lower() not in USUAL_EXTRAS
-    ]
+    renames = {other: name for name in missing for other in others if other.lower() in SYNONYMS.get(name, "").split()}
+    left = [other for other in others if other not in renames and other.lower() not in USUAL_EXTRAS]
     unmet = [name for name in missing if name not in renames.values()]
     renames.update(zip(left, unmet, strict=False))
     return renames

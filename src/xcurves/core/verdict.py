@@ -27,9 +27,7 @@ _MOST_NAMED = 3  # algorithms that a sentence names
 _MOST_BESIDE = 4  # algorithms beside a reference, of each kind, that a sentence names
 
 
-def within_words(
-    sentences: Sequence[str], leave_first: Sequence[str]
-) -> tuple[list[str], list[str]]:
+def within_words(sentences: Sequence[str], leave_first: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the sentences of a verdict of at most `MOST_WORDS` words, and those that are left out for that.
 
     Of `leave_first` as many are left out as is needed, one after the other.
@@ -66,11 +64,7 @@ def best_sentence(made: Comparison) -> str:
         among = f"{made.among[:1].lower()}{made.among[1:]}"
         return f"No best can be named: {among}{best} has the {most} {mean}, but {why}."
 
-    equal = [
-        beside(best, row)
-        for row in made.own_rows
-        if row.amount == 0 and best in row[:2]
-    ]
+    equal = [beside(best, row) for row in made.own_rows if row.amount == 0 and best in row[:2]]
     if not equal:
         return f"{made.among}{best} has the {most} {mean}."
     names = listed([best, *equal], _MOST_NAMED)
@@ -164,18 +158,13 @@ def _who_may_be_best(made: Comparison, best: str) -> str:
     shown = made.shown_below(best)
     if len(shown) == n - 1:
         near = shown[0]
-        return f"it is shown to be {made.better} than all others, by {amount_of(made, near)} than {near.other}, the nearest."
+        amount = amount_of(made, near)
+        return f"it is shown to be {made.better} than all others, by {amount} than {near.other}, the nearest."
 
     # Nothing is known of an algorithm that was compared with none.
     known = {name for row in made.own_rows if not isnan(row.p) for name in row[:2]}
-    candidates = [
-        name
-        for name in _best_first(made)
-        if name in {*made.may_be_best, best} & {*known, best}
-    ]
-    excluded = [
-        name for name in _best_first(made) if name in known and name not in candidates
-    ]
+    candidates = [name for name in _best_first(made) if name in {*made.may_be_best, best} & {*known, best}]
+    excluded = [name for name in _best_first(made) if name in known and name not in candidates]
     if not excluded and len(known) == n:
         return f"any of the {n} may be the best: no difference is shown."
     if not excluded:
@@ -191,14 +180,10 @@ def _best_first(made: Comparison) -> list[str]:
     sign = -1
     if made.lower_is_better:
         sign = 1
-    return sorted(
-        made.algorithms, key=lambda name: sign * made.means.get(name, -sign * inf)
-    )
+    return sorted(made.algorithms, key=lambda name: sign * made.means.get(name, -sign * inf))
 
 
-def _say_below(
-    made: Comparison, shown: Sequence[PairRow], excluded: Sequence[str]
-) -> str:
+def _say_below(made: Comparison, shown: Sequence[PairRow], excluded: Sequence[str]) -> str:
     """Return which others are shown to be worse than the best, by how much the nearest; or which are not the best."""
     if not shown:
         return f"{listed(excluded, _MOST_NAMED)} {is_or_are(excluded)} shown not to be"
@@ -221,12 +206,8 @@ def _two(made: Comparison) -> str:
 
     amount = f"by {amount_of(made, row, pvalue(row.p))}"
     if row.shown:
-        return _sentence(
-            made, f"it is shown to be {made.better} than {row.other}, {amount}."
-        )
-    return _sentence(
-        made, f"either may be the better one: {row.better} is {made.better} {amount}."
-    )
+        return _sentence(made, f"it is shown to be {made.better} than {row.other}, {amount}.")
+    return _sentence(made, f"either may be the better one: {row.better} is {made.better} {amount}.")
 
 
 def _either(names: Sequence[str]) -> str:
@@ -303,9 +284,7 @@ def _this_pair(made: Comparison, best: str, row: PairRow) -> str:
     return f"{best} {shown} to be {made.better} ({inside})"
 
 
-def reference_sentence(
-    made: Comparison, reference: str, most: int = _MOST_BESIDE
-) -> str:
+def reference_sentence(made: Comparison, reference: str, most: int = _MOST_BESIDE) -> str:
     """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:

@@ -23,9 +23,7 @@ TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
 _SHOWN = 10  # labels that a message lists
 
 
-def weights_on(
-    curves: xr.DataArray, dim: str, given: Any, argument: str
-) -> xr.DataArray:
+def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.DataArray:
     """Return a weight for every label of a dim of curves, zero for those that a DataArray does not name."""
     if isinstance(given, xr.DataArray) and given.dims != (dim,):
         raise Refusal(
@@ -91,9 +89,7 @@ def _check_size_of_weights(numbers: Floats, argument: str) -> None:
         )
 
 
-def _check_names_of_weights(
-    unknown: set[Any], known: list[Any], dim: str, argument: str
-) -> None:
+def _check_names_of_weights(unknown: set[Any], known: list[Any], dim: str, argument: str) -> None:
     """Refuse weights of labels that curves do not have."""
     if not unknown:
         return
@@ -107,14 +103,11 @@ def _check_names_of_weights(
     raise Refusal(
         argument,
         UNSAID,
-        f"{argument} names {name!r}, which is no {dim} of the curves; they have {', '.join(examples)}"
-        f"{near}",
+        f"{argument} names {name!r}, which is no {dim} of the curves; they have {', '.join(examples)}{near}",
     )
 
 
-def check_training_weights(
-    curves: xr.DataArray, given: TrainingWeights
-) -> xr.DataArray | str | None:
+def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
     """Return a weight for every level of curves, "final" for the last of each task, or None for equal ones.
 
     Weights that are not negative are divided by their sum; those of both signs (a slope) stay as they are.
@@ -165,9 +158,7 @@ class SumOfLevels:
         if self.centred:
             pool = -3 if self.paired else (-3, -2)
             n = np.count_nonzero(finite, axis=pool, keepdims=True)
-            values -= np.where(
-                finite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0
-            )
+            values -= np.where(finite, values.sum(axis=pool, keepdims=True) / np.maximum(n, 1), 0.0)
         by, uncovered = in_grid, np.zeros(in_grid.shape[:-1])
         if isinstance(self.weights, str):
             last = in_grid.shape[-1] - 1 - in_grid[..., ::-1].argmax(axis=-1)
@@ -178,9 +169,7 @@ class SumOfLevels:
         if self.weights is not None:
             values *= by[..., np.newaxis, np.newaxis, :]
         # The same scores in another order make the same number: where two runs tie must not depend on rounding.
-        sums = values.sum(
-            axis=-1, dtype=None if self.centred else np.longdouble
-        ).astype(np.float64)
+        sums = values.sum(axis=-1, dtype=None if self.centred else np.longdouble).astype(np.float64)
         counts = count_levels(curves)
         if self.ranked:
             weighted = (by != 0)[..., np.newaxis, np.newaxis, :]
@@ -189,9 +178,7 @@ class SumOfLevels:
             counts = has.sum(axis=-1).astype(np.float64)
         n_levels = in_grid.sum(axis=-1).astype(np.float64)
         n_tasks = len(curves)
-        return RunSums(
-            n_levels, uncovered, counts.reshape(n_tasks, -1), sums.reshape(n_tasks, -1)
-        )
+        return RunSums(n_levels, uncovered, counts.reshape(n_tasks, -1), sums.reshape(n_tasks, -1))
 
     def numbers(self, group: Group) -> Floats:
         """Return the number of every curve of alike tasks, shape (task, curve); refuse weights on levels they lack."""

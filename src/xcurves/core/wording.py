@@ -121,9 +121,7 @@ def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
     return f"{sign}{mantissa} × 10{str(int(power)).translate(_EXPONENT)}"
 
 
-def interval(
-    low: float, high: float, digits: int = 3, *, estimate: float | None = None
-) -> str:
+def interval(low: float, high: float, digits: int = 3, *, estimate: float | None = None) -> str:
     """Return an interval, in as many decimals as it supports: "−9.8 to 11.1", "at least 3", "more than 0 to 16".
 
     One that is open at 0 says so: its end was set there by a test. Nothing is known of one without an end.
@@ -143,9 +141,7 @@ def interval(
 
 def rounds_to_zero(value: float, decimals: int | None) -> bool:
     """Return whether so many decimals of a number are all 0."""
-    return value == 0 or (
-        decimals is not None and isfinite(value) and round(value, decimals) == 0
-    )
+    return value == 0 or (decimals is not None and isfinite(value) and round(value, decimals) == 0)
 
 
 def open_interval(low: float, high: float, estimate: float) -> str:
@@ -162,9 +158,7 @@ def open_interval(low: float, high: float, estimate: float) -> str:
     return interval(low, high, estimate=estimate)
 
 
-def estimated(
-    value: float, low: float, high: float, units: object = "1", digits: int = 3
-) -> str:
+def estimated(value: float, low: float, high: float, units: object = "1", digits: int = 3) -> str:
     """Return an estimate with its interval, with the same decimals: "7.6 (3.5 to 11.7)"."""
     estimate = rounded(value, decimals_of(low, high, value), digits)
     limits = interval(low, high, digits, estimate=value)
@@ -206,11 +200,7 @@ def p_text(p: float) -> str:
     decimals = 3
     is_half_of_a_tenth = abs(p - 0.05) < 1e-12
     # On which side of .05 a p is must be seen.
-    while (
-        not is_half_of_a_tenth
-        and float(f"{p:.{decimals}f}") == 0.05
-        and decimals < _MOST_DECIMALS
-    ):
+    while not is_half_of_a_tenth and float(f"{p:.{decimals}f}") == 0.05 and decimals < _MOST_DECIMALS:
         decimals += 1
     return f"{p:.{decimals}f}".removeprefix("0")
 
@@ -230,9 +220,7 @@ def span(values: Iterable[float], digits: int = 3) -> str:
     return " to ".join(ends)
 
 
-def joined(
-    phrases: Sequence[str], separator: str = ", ", most: int = MOST_NAMED
-) -> str:
+def joined(phrases: Sequence[str], separator: str = ", ", most: int = MOST_NAMED) -> str:
     """Return phrases in one line, the first of many with the number of the others."""
     line = separator.join(phrases[:most])
     if len(phrases) > most:

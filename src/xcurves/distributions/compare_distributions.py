@@ -25,9 +25,7 @@ _OF_PROBABILITY = {
     "strata": "percentile bootstrap within strata",
 }
 _ONE = "one trial in the smallest stratum shows no spread; the interval is NaN"
-_FEW = (
-    "trials in the smallest stratum are few for a bootstrap: the interval is too short"
-)
+_FEW = "trials in the smallest stratum are few for a bootstrap: the interval is too short"
 _UNKNOWN = "NaN where both are infinite: failed, or times not reached within the budget"
 _ASSIGNMENTS = (
     "permutation, exact under ties, up to 10,000 trials in a pair or 100,000 if one has at most 500; beyond, "
@@ -205,9 +203,7 @@ def compare_distributions(
             "higher_is_better": higher_is_better,
         },
         budget=budget,
-        warn=partial(
-            _warn, names=labels.task_names(trials, core), n_strata=kernel.n_strata
-        ),
+        warn=partial(_warn, names=labels.task_names(trials, core), n_strata=kernel.n_strata),
     )
     _describe_intervals(result, stratified=stratified)
     return result
@@ -226,8 +222,7 @@ def _check_design(dim: Dims, strata: Dims | None, unit: Dims | None) -> Design:
         raise Refusal(
             "unit",
             Verbatim(design.units),
-            f"must name all dims of trials, {design.dims}, which says that every trial is "
-            "independent",
+            f"must name all dims of trials, {design.dims}, which says that every trial is independent",
             Cure(
                 f"Average the trials of each unit: scores.mean({list(design.trials)}), ",
                 give(dim=design.units),

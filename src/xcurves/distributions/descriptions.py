@@ -114,17 +114,14 @@ class Distributions:
         """Return the statistics of trials with weights."""
         return replace(self.wanted, weighted=True)
 
-    def _check_along(
-        self, trials: Floats, has: Bools, present: Bools, name: str
-    ) -> None:
+    def _check_along(self, trials: Floats, has: Bools, present: Bools, name: str) -> None:
         """Refuse trials of a task that lack levels at which others are present, and infinite ones."""
         if (has != present).any():
             n_levels = min(_FRACTIONS, len(trials))
             raise Refusal(
                 "simultaneous",
                 UNSAID,
-                f"{name}simultaneous='training' needs every trial at every training level; some lack "
-                "levels",
+                f"{name}simultaneous='training' needs every trial at every training level; some lack levels",
                 Cure(
                     "Bring them to common levels: ",
                     call(".curves.align", "intersection"),
@@ -144,9 +141,7 @@ class Distributions:
                 ),
             )
 
-    def _describe(
-        self, trials: Floats, counted: Bools, names: list[str]
-    ) -> dict[str, NDArray[Any]]:
+    def _describe(self, trials: Floats, counted: Bools, names: list[str]) -> dict[str, NDArray[Any]]:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
         n = ecdf.count_up_to(x, np.array([[np.inf]]))[:, 0]
         check_trials(x, n, names, self.failed, self.bounds)
@@ -179,11 +174,7 @@ class Distributions:
     ) -> None:
         """Let failed trials count as the end of the bounds in means, or make means of them NaN; ranks stay."""
         intervals = described["statistic_ci"]
-        of_means = {
-            name: columns
-            for name, columns in self.wanted.places.items()
-            if name not in _OF_RANKS
-        }
+        of_means = {name: columns for name, columns in self.wanted.places.items() if name not in _OF_RANKS}
         end = self.bounds[1]
         if self.failed.score < 0:
             end = self.bounds[0]
@@ -250,9 +241,7 @@ class Distributions:
             statistics = self._weighted.resampled(x, cumulative)[:, 0]
             for name, columns in places.items():
                 described[name][alike] = statistics[:, columns]
-            points = bootstrap.resampled_points(
-                x, cumulative, self.scores_at, self.probabilities
-            )[:, 0]
+            points = bootstrap.resampled_points(x, cumulative, self.scores_at, self.probabilities)[:, 0]
             described["cdf"][alike] = points[:, :n_points]
             described["score_quantile"][alike] = points[:, n_points:]
 
@@ -260,9 +249,7 @@ class Distributions:
         """Return statistics, quantiles and the CDF of sorted trials."""
         some = np.maximum(sums.n, 1)
         statistics = self.wanted.observe(x, sums)
-        estimates = {
-            name: statistics[:, columns] for name, columns in self.wanted.places.items()
-        }
+        estimates = {name: statistics[:, columns] for name, columns in self.wanted.places.items()}
         ranks = ecdf.quantile_ranks(self.probabilities, sums.n)
         estimates["score_quantile"] = ecdf.value_at(x, ranks, some)
         at_most = ecdf.count_up_to(x, self.scores_at[np.newaxis])
@@ -283,9 +270,7 @@ class Distributions:
 
         statistic_ci = self._statistic_bounds(x, sums)
         statistic_ci[:, self.wanted.places["score_median"]] = quantiles[:, -1:]
-        statistic_ci[:, self.wanted.places["prob_above"]] = _binomial_interval(
-            self._count_met(x, n), some, self.alpha
-        )
+        statistic_ci[:, self.wanted.places["prob_above"]] = _binomial_interval(self._count_met(x, n), some, self.alpha)
         intervals = {
             "statistic_ci": statistic_ci,
             "score_quantile_ci": quantiles[:, :-1],
@@ -307,9 +292,7 @@ class Distributions:
             else:
                 trials = x[alike, :size]
                 sums_of_alike = ecdf.CentredSums(trials, n[alike])
-            intervals[alike] = self.wanted.bounds(
-                trials, sums_of_alike, self.alpha, *self.bounds
-            )
+            intervals[alike] = self.wanted.bounds(trials, sums_of_alike, self.alpha, *self.bounds)
         return intervals
 
     def _count_met(self, x: Floats, n: Ints) -> Ints:
@@ -336,9 +319,7 @@ class Distributions:
             "tolerance_n": needed,
         }
 
-    def _resampled(
-        self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]
-    ) -> dict[str, Floats]:
+    def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
         magnitudes.check_size(x, names, "scores")
         lengths = {
@@ -346,10 +327,7 @@ class Distributions:
             "cdf_ci": len(self.scores_at),
             "score_quantile_ci": len(self.probabilities),
         }
-        intervals = {
-            name: np.full((len(x), length, 2), np.nan)
-            for name, length in lengths.items()
-        }
+        intervals = {name: np.full((len(x), length, 2), np.nan) for name, length in lengths.items()}
         # One unit has no spread.
         spread = np.flatnonzero(n_units > 1)
         for tasks, present in self._alike(trials, spread):
@@ -372,9 +350,7 @@ class Distributions:
         for equal in equal_rows(present.reshape(len(present), -1)):
             yield tasks[equal], present[equal[0]]
 
-    def _pool(
-        self, tasks: Ints, trials: Floats, present: Bools
-    ) -> tuple[Floats, Ints, bootstrap.BootstrapDesign]:
+    def _pool(self, tasks: Ints, trials: Floats, present: Bools) -> tuple[Floats, Ints, bootstrap.BootstrapDesign]:
         """Return the sorted trials of tasks that are `present`, the order that sorts them, and how they are drawn."""
         units = present.any(axis=-1)
         sizes = tuple(int(size) for size in units.sum(axis=-1) if size)
@@ -397,23 +373,17 @@ class Distributions:
         order = np.argsort(pool, axis=-1, kind="stable")
         return np.take_along_axis(pool, order, axis=-1), order, design
 
-    def _bootstrap(
-        self, tasks: Ints, trials: Floats, present: Bools
-    ) -> dict[str, Floats]:
+    def _bootstrap(self, tasks: Ints, trials: Floats, present: Bools) -> dict[str, Floats]:
         """Return intervals of tasks in which the same trials are `present`, shape (stratum, unit, trial)."""
         x, order, design = self._pool(tasks, trials, present)
         wanted = self.wanted
         if design.weighted:
             wanted = self._weighted
-        make_intervals = partial(
-            bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha
-        )
+        make_intervals = partial(bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha)
 
         intervals = {}
         if not self.simultaneous:
-            intervals["statistic_ci"] = make_intervals(
-                wanted.resampled, wanted.length, bca=self.interval == "bca"
-            )
+            intervals["statistic_ci"] = make_intervals(wanted.resampled, wanted.length, bca=self.interval == "bca")
         n_points = len(self.scores_at)
         if self.by_unit or design.weighted:
             points = partial(
@@ -442,18 +412,12 @@ class Distributions:
             return counts.reshape(n_tasks, n_strata, -1).swapaxes(1, 2)
 
         def at_most_trial(ranks: Ints) -> Ints:
-            return np.stack(
-                [at_most(np.take_along_axis(x, rank - 1, axis=-1)) for rank in ranks]
-            )
+            return np.stack([at_most(np.take_along_axis(x, rank - 1, axis=-1)) for rank in ranks])
 
-        points = at_most(
-            np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at)))
-        )
+        points = at_most(np.broadcast_to(self.scores_at, (n_tasks, len(self.scores_at))))
         ranks = ecdf.quantile_ranks(self.probabilities, np.full(n_tasks, x.shape[-1]))
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
-        quantiles = np.stack(
-            [np.take_along_axis(x, limit - 1, axis=-1) for limit in limits], axis=-1
-        )
+        quantiles = np.stack([np.take_along_axis(x, limit - 1, axis=-1) for limit in limits], axis=-1)
         of_cdf = bootstrap.cdf_limits(points, sizes, self.alpha)
         return {
             "cdf_ci": np.stack(of_cdf, axis=-1),

@@ -121,11 +121,7 @@ def dse(
     """
     for function in (train_and_score, sample_hyperparameters, sample_data):
         saved_trials.check_callable(function)
-    entropy = (
-        validation.check_rng(rng)
-        if path is None
-        else _check_seed("where trials are saved", rng)
-    )
+    entropy = validation.check_rng(rng) if path is None else _check_seed("where trials are saved", rng)
     outcomes = saved_trials.run_trials(
         partial(_trial, train_and_score, sample_hyperparameters, sample_data, entropy),
         n_trials,
@@ -136,9 +132,7 @@ def dse(
         progress=progress,
     )
     if SCORE not in outcomes:
-        outcomes = outcomes.assign(
-            {SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))}
-        )
+        outcomes = outcomes.assign({SCORE: ("run", np.full(outcomes.sizes["run"], np.nan))})
     errors = outcomes[ERROR].to_numpy()
     names = [f"trial {run}: " for run in range(len(errors))]
     warn_of(
@@ -147,9 +141,7 @@ def dse(
         lambda first: f"{errors[first]}. It has no score; its error is kept",
         "trials",
     )
-    scores = outcomes.set_coords(
-        [name for name in outcomes.data_vars if name != SCORE]
-    )[SCORE]
+    scores = outcomes.set_coords([name for name in outcomes.data_vars if name != SCORE])[SCORE]
     return scores.assign_attrs(long_name="score", rng=str(entropy))
 
 
@@ -194,26 +186,19 @@ def one_trial(
     for function in (train_and_score, sample_hyperparameters, sample_data):
         saved_trials.check_callable(function)
     if not isinstance(index, int | np.integer) or index < 0:
-        raise Refusal(
-            "index", index, "must be a whole number from 0", "The first trial is 0"
-        )
+        raise Refusal("index", index, "must be a whole number from 0", "The first trial is 0")
     chosen, data, training = _streams(_check_seed("to run a trial again", rng), index)
     return train_and_score(sample_hyperparameters(chosen), *sample_data(data), training)
 
 
 def _streams(entropy: int, index: int) -> list[Generator]:
     """Return the streams of a trial: for its hyper-parameters, its data and its training."""
-    return [
-        np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(index, i)))
-        for i in range(3)
-    ]
+    return [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(index, i))) for i in range(3)]
 
 
 def _check_seed(why: str, rng: validation.Rng) -> int:
     if not isinstance(rng, int | np.integer):
-        raise WrongType(
-            "rng", rng, f"must be a whole number {why}", Cure("Try ", give(rng=0))
-        )
+        raise WrongType("rng", rng, f"must be a whole number {why}", Cure("Try ", give(rng=0)))
     return validation.check_rng(rng)
 
 
@@ -239,11 +224,7 @@ def _trial(
         score = train_and_score(hyperparameters, *sample_data(data), training)
         is_number = isinstance(score, Real) and not isinstance(score, bool)
         if not is_number or not np.isfinite(float(score)):
-            cure = (
-                "Raise an error that says why"
-                if is_number
-                else "Convert it: float(...)"
-            )
+            cure = "Raise an error that says why" if is_number else "Convert it: float(...)"
             raise Refusal("train_and_score", score, "must return a finite number", cure)
         return {**drawn, SCORE: float(score)}
     except Exception as error:

@@ -28,14 +28,14 @@ from xcurves.plotting.look import MOST_CURVES
 from xcurves.plotting.matrices import n_pair_columns, n_pair_rows
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
-LOCAL_LEVELS = "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), Am. Stat. 67, 249-260, doi:10.1080/00031305.2013.847865"
+LOCAL_LEVELS = (
+    "Aldor-Noiman, Brown, Buja, Rolke & Stine (2013), Am. Stat. 67, 249-260, doi:10.1080/00031305.2013.847865"
+)
 MOSCOVICH = "Moscovich & Nadler (2017), Stat. Probab. Lett. 123, 177-182, doi:10.48550/arXiv.1503.04363"
 WILKS = "Wilks (1941), Ann. Math. Stat. 12, 91-96, doi:10.1214/aoms/1177731788"
 LOURIE = "Lourie, Cho & He (2023), Confidence Bands for Tuning Curves, doi:10.48550/arXiv.2311.09480"
 TANG = "Tang, Lee, Xin, Liu, Yu & Lin (2020), Showing Your Work Doesn't Always Work, doi:10.48550/arXiv.2004.13705"
-EFRON_1987 = (
-    "Efron (1987), J. Am. Stat. Assoc. 82, 171-185, doi:10.1080/01621459.1987.10478410"
-)
+EFRON_1987 = "Efron (1987), J. Am. Stat. Assoc. 82, 171-185, doi:10.1080/01621459.1987.10478410"
 NEWCOMBE = "Newcombe (2006), Part 2, Stat. Med. 25, 559-573, doi:10.1002/sim.2324"
 BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowitz-Massart), everywhere at once"
 
@@ -48,11 +48,7 @@ def final_scores(
         final = align(curves, "final", runs_short="cut").compute()
     except ValueError as error:
         raise NotApplicableError(str(error)) from error
-    level = (
-        final["training"]
-        .where(final.notnull().any(["algorithm", "run"]))
-        .max("training")
-    )
+    level = final["training"].where(final.notnull().any(["algorithm", "run"])).max("training")
     # of the one level that the task has
     scores: xr.DataArray = final.max("training", keep_attrs=True)
     level.attrs = curves["training"].attrs
@@ -60,11 +56,7 @@ def final_scores(
     units, name = units_of(level), level.attrs.get("long_name", "")
     ends = span([level.min().item(), level.max().item()], 12)
     said = f"{name} {ends}".strip() if units in ("1", "") else f"{ends} {units}"
-    by_task = (
-        ", task by task: see the coordinate training"
-        if level.min() < level.max()
-        else ""
-    )
+    by_task = ", task by task: see the coordinate training" if level.min() < level.max() else ""
     return scores, {}, {"final": said + by_task}
 
 
@@ -123,9 +115,7 @@ PERFORMANCE_CDF = ResultKind(
             "score",
         ),
         "score_quantile": Var(("task", "probability"), "score", "score"),
-        "score_quantile_ci": Var(
-            ("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"
-        ),
+        "score_quantile_ci": Var(("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"),
         "cdf": Var(
             ("task", "score"),
             "share of trials at or below the score",
@@ -144,24 +134,16 @@ PERFORMANCE_CDF = ResultKind(
             when="scores_at, interval='exact'",
             known=_up_to_budget,
         ),
-        "partial_mean_above": Var(
-            _THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"
-        ),
-        "prob_above": Var(
-            _THRESHOLD, "share of trials that meet the threshold", when="threshold"
-        ),
-        "optimality_gap": Var(
-            _TASK, "mean distance to the target, none beyond it", "score", when="target"
-        ),
+        "partial_mean_above": Var(_THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"),
+        "prob_above": Var(_THRESHOLD, "share of trials that meet the threshold", when="threshold"),
+        "optimality_gap": Var(_TASK, "mean distance to the target, none beyond it", "score", when="target"),
         "tolerance": Var(
             ("task", "ci_bound"),
             "interval of the share of trials",
             "score",
             when="tolerance",
         ),
-        "tolerance_lower": Var(
-            _TASK, "score that the share of trials reaches", "score", when="tolerance"
-        ),
+        "tolerance_lower": Var(_TASK, "score that the share of trials reaches", "score", when="tolerance"),
         "tolerance_n": Var(
             _TASK,
             "trials that the interval of the share needs",
@@ -258,16 +240,12 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     question="Whose runs score higher?",
     argument="scores",
     variables={
-        "prob_greater": Var(
-            _PAIR, "probability that the first scores higher, ties half"
-        ),
+        "prob_greater": Var(_PAIR, "probability that the first scores higher, ties half"),
         "prob_greater_ci": Var(
             _PAIR_CI,
             "confidence interval of the probability that the first scores higher",
         ),
-        "prob_greater_ci_simultaneous": Var(
-            _PAIR_CI, "interval of that probability, for all pairs together"
-        ),
+        "prob_greater_ci_simultaneous": Var(_PAIR_CI, "interval of that probability, for all pairs together"),
         "quantile_difference": Var(
             (*_PAIR, "probability"),
             "difference of scores",
@@ -284,9 +262,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             "share of trials of the second that failed, or of times not reached",
             coord=True,
         ),
-        "n_trials": Var(
-            ("task", "algorithm"), "number of trials", dtype=np.int64, coord=True
-        ),
+        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64, coord=True),
         "n_units": Var(
             _PAIR,
             "number of trials in the smallest stratum of either",
@@ -308,9 +284,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             "permutation p-value of the Kolmogorov-Smirnov distance",
             when="no strata",
         ),
-        "ks_pvalue_adjusted": Var(
-            _PAIR, "Kolmogorov-Smirnov p-value adjusted over pairs", when="no strata"
-        ),
+        "ks_pvalue_adjusted": Var(_PAIR, "Kolmogorov-Smirnov p-value adjusted over pairs", when="no strata"),
     },
     coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
     rows=("pair",),
@@ -369,16 +343,10 @@ TUNING_CURVE = ResultKind(
             "score",
             when="no select",
         ),
-        "best_median_band": Var(
-            _CURVE_CI, "simultaneous band of the median best", "score", when="no select"
-        ),
+        "best_median_band": Var(_CURVE_CI, "simultaneous band of the median best", "score", when="no select"),
         "best_mean": Var(_CURVE, "mean best score seen", "score"),
-        "best_mean_band": Var(
-            _CURVE_CI, "simultaneous band of the mean best", "score", when="no select"
-        ),
-        "difference": Var(
-            _PAIRS, "difference of median best scores", "score", when="pairs"
-        ),
+        "best_mean_band": Var(_CURVE_CI, "simultaneous band of the mean best", "score", when="no select"),
+        "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
         "difference_band": Var(
             _PAIRS_CI,
             "simultaneous band of the difference of medians",
@@ -390,9 +358,7 @@ TUNING_CURVE = ResultKind(
             "trials of the first with the median best of k of the second",
             when=_MATCH,
         ),
-        "trials_to_match_ci": Var(
-            _PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH
-        ),
+        "trials_to_match_ci": Var(_PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH),
         "trials_to_match_reversed": Var(
             _PAIRS,
             "trials of the second with the median best of k of the first",
@@ -401,9 +367,7 @@ TUNING_CURVE = ResultKind(
         "trials_to_match_reversed_ci": Var(
             _PAIRS_CI, "trials of the second that may match k of the first", when=_MATCH
         ),
-        "n_trials": Var(
-            ("task", "algorithm"), "number of trials", dtype=np.int64, coord=True
-        ),
+        "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64, coord=True),
     },
     coords={"pair": (), "trials": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("algorithm", "trials"),

@@ -50,9 +50,7 @@ class PairComparison:
 
         # Rows of trials are algorithms of tasks: those of both sides of each pair of each task.
         first_of_task = n_algorithms * np.arange(n_tasks)
-        first, second = (
-            np.add.outer(first_of_task, side).ravel() for side in self.pairs.T
-        )
+        first, second = (np.add.outer(first_of_task, side).ravel() for side in self.pairs.T)
         if self.stratified:
             trials = np.sort(by_stratum, axis=-1)
             at_once = _STRATIFIED
@@ -70,10 +68,7 @@ class PairComparison:
             return compared | self._distances(trials[a], trials[b])
 
         compared = in_stretches(compare, len(first), at_once)
-        out = {
-            name: values.reshape(n_tasks, -1, *values.shape[1:])
-            for name, values in compared.items()
-        }
+        out = {name: values.reshape(n_tasks, -1, *values.shape[1:]) for name, values in compared.items()}
         if self.stratified:
             for values in out.values():
                 values[out["n_units"] == 0] = np.nan
@@ -100,10 +95,7 @@ class PairComparison:
         """Return the inverse CDF of sorted trials, and the limits of its band, shape (2, ...)."""
         some = np.maximum(n, 1)
         estimate = ecdf.value_at(x, ecdf.quantile_ranks(HUNDREDTHS, n), some)
-        limits = [
-            ecdf.value_at(x, ranks, some)
-            for ranks in ecdf.ranks_in_band(HUNDREDTHS, n, self.alpha / 2)
-        ]
+        limits = [ecdf.value_at(x, ranks, some) for ranks in ecdf.ranks_in_band(HUNDREDTHS, n, self.alpha / 2)]
         return estimate, np.stack(limits)
 
     def _by_stratum(self, x: Floats, y: Floats) -> dict[str, Floats]:
@@ -159,9 +151,7 @@ class PairComparison:
             "ks_pvalue": twosample.ks_pvalue(merged, gap),
             "prob_greater": probability,
             "prob_greater_ci": twosample.newcombe(probability, m, n, self.alpha),
-            "prob_greater_ci_simultaneous": twosample.newcombe(
-                probability, m, n, of_all_pairs
-            ),
+            "prob_greater_ci_simultaneous": twosample.newcombe(probability, m, n, of_all_pairs),
         }
 
 

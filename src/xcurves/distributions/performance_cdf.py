@@ -30,7 +30,9 @@ _PAPERS: dict[str, tuple[str, ...]] = {
     "bca": (kinds.EFRON_1987,),
 }
 _LIMIT = "percentile bootstrap, limit of infinitely many resamples, pointwise"
-_STRATA = "percentile bootstrap, pointwise: the limit of infinitely many resamples where strata have equally many trials"
+_STRATA = (
+    "percentile bootstrap, pointwise: the limit of infinitely many resamples where strata have equally many trials"
+)
 _WHOLE_UNITS = "percentile bootstrap of whole units, pointwise"
 # of the CDF, and of its inverse
 _POINTWISE = {
@@ -228,14 +230,10 @@ def performance_cdf(
     checked, higher_is_better = direction.resolved(checked, higher_is_better)
     checked, budget = within_budget(checked, design.dims)
     trial_checks.check_resampling(design, interval, n_resamples)
-    along_training = trial_checks.check_simultaneous(
-        simultaneous, checked, design, interval
-    )
+    along_training = trial_checks.check_simultaneous(simultaneous, checked, design, interval)
     share = None
     if tolerance is not None:
-        share = validation.check_share(
-            "tolerance", tolerance, "0.9, nine in ten trials"
-        )
+        share = validation.check_share("tolerance", tolerance, "0.9, nine in ten trials")
         # A tolerance interval is one of order statistics.
         validation.check_choice("interval", interval, ("exact",))
     trials = checked.transpose(..., *design.core)
@@ -249,9 +247,7 @@ def performance_cdf(
         if left_out or is_lazy(trials):
             trials = trials.where(counted).transpose(*trials.dims)
         beside.append(counted)
-    wanted = trial_checks.check_statistics(
-        cvar_level, cvar, threshold, target, higher_is_better
-    )
+    wanted = trial_checks.check_statistics(cvar_level, cvar, threshold, target, higher_is_better)
     alpha = validation.check_confidence_level(confidence_level)
     at_scores = np.zeros(0)
     if scores_at is not None:
@@ -268,8 +264,7 @@ def performance_cdf(
         tolerance=share,
         interval=interval,
         simultaneous=along_training,
-        n_resamples=validation.check_count("n_resamples", n_resamples)
-        or DEFAULT_RESAMPLES,
+        n_resamples=validation.check_count("n_resamples", n_resamples) or DEFAULT_RESAMPLES,
         alpha=alpha,
         entropy=validation.check_rng(rng, random=interval != "exact"),
     )
@@ -330,22 +325,16 @@ def performance_cdf(
     )
     _describe_intervals(result, kernel)
     if along_training:
-        bands = _simultaneous_intervals(
-            result, trials, beside, design.core, kernel, confidence_level
-        )
+        bands = _simultaneous_intervals(result, trials, beside, design.core, kernel, confidence_level)
         result = result.assign(statistic_ci=bands)
     if not is_lazy(trials):
         if left_out:
-            provenance.warn(
-                f"strata={design.attrs['strata']!r}: left out for all algorithms: {left_out}. {out.cure()}"
-            )
+            provenance.warn(f"strata={design.attrs['strata']!r}: left out for all algorithms: {left_out}. {out.cure()}")
         _warn_of_groups(result, kernel, labels.task_names(trials, design.dims))
     return result
 
 
-def _check_design(
-    dim: Dims, strata: Dims | None, unit: Dims | None, interval: str
-) -> Design:
+def _check_design(dim: Dims, strata: Dims | None, unit: Dims | None, interval: str) -> Design:
     """Return what the dims of trials are; strata and units are for a bootstrap, which advice names."""
     also = ""
     if interval == "exact":
@@ -413,9 +402,7 @@ def _simultaneous_intervals(
         kernel.bands,
         along,
         *beside,
-        context=trial_checks.context_of(
-            along, dims, confidence_level, kernel.alpha, kernel.entropy
-        ),
+        context=trial_checks.context_of(along, dims, confidence_level, kernel.alpha, kernel.entropy),
         core=dims,
         sizes={"param": kernel.wanted.length},
     )["statistic_ci"]
@@ -424,9 +411,7 @@ def _simultaneous_intervals(
     without: tuple[str, ...] = _SHARES
     if kernel.shape[0] == 1:
         without += _TAILS
-    has_band = [
-        not str(name).startswith(without) for name in result["param"].to_numpy()
-    ]
+    has_band = [not str(name).startswith(without) for name in result["param"].to_numpy()]
     in_order = pointwise.copy(data=bands.transpose(*pointwise.dims).data)
     kept = in_order.where(xr.DataArray(has_band, dims="param"))
     return kept.assign_attrs(interval=_SIMULTANEOUS)
@@ -452,15 +437,10 @@ def _coords_of(kernel: Distributions, when: Collection[str]) -> dict[Hashable, A
         coords["threshold"] = wanted.thresholds
     if "scores_at" in when:
         coords["score"] = kernel.scores_at
-    return {
-        name: (name, values, {"long_name": LONG_NAMES[name]})
-        for name, values in coords.items()
-    }
+    return {name: (name, values, {"long_name": LONG_NAMES[name]}) for name, values in coords.items()}
 
 
-def _warn_of_groups(
-    result: xr.Dataset, kernel: Distributions, names: Sequence[str]
-) -> None:
+def _warn_of_groups(result: xr.Dataset, kernel: Distributions, names: Sequence[str]) -> None:
     """Warn once of each thing that a reader of the result would not expect."""
     n_trials = result["n_trials"].to_numpy().ravel()
     n_units = result.get("n_units", result["n_trials"]).to_numpy().ravel()

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def styled_groups(
-    result: xr.Dataset, dim: str = "algorithm"
-) -> Iterator[tuple[Style, xr.Dataset, str | None]]:
+def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str | None]]:
     """Yield what belongs to each label of a dim, of algorithms only those that have trials, with its style and name."""
     if dim not in result.dims:
         yield (
@@ -63,9 +61,7 @@ def draw_lines(
                 "linewidth": 0,
             }
             ax.fill_between(group[x], low, high, where=known, step=steps, **look)
-        line: dict[str, Any] = (
-            {"marker": style.marker, "markersize": 3.5} if marked else {}
-        )
+        line: dict[str, Any] = {"marker": style.marker, "markersize": 3.5} if marked else {}
         line |= {"color": style.color, "linestyle": style.linestyle, "label": label}
         ax.plot(
             group[x],
@@ -209,14 +205,8 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=1)
     names = ["quantile_difference", "quantile_difference_band"]
     limits = limit_to(ax, *(result[name] for name in names if name in result))
-    draw_lines(
-        ax, result, "probability", *names, dim="pair", steps="mid", limits=limits
-    )
-    ax.set_xlabel(
-        f"probability ({say_shade(result, 'simultaneous')})"
-        if names[1] in result
-        else "probability"
-    )
+    draw_lines(ax, result, "probability", *names, dim="pair", steps="mid", limits=limits)
+    ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
 
@@ -232,22 +222,15 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     scale_training(ax, result["training"])
     drawn = result.assign(statistic=statistics(result)).isel(param=0)
     draw_lines(ax, drawn, "training", "statistic", "statistic_ci", marked=True)
-    ax.set_ylabel(
-        wrapped(with_units(say_statistic(result, name), result["score_mean"]))
-    )
-    shade = say_shade(
-        result, "simultaneous" if "simultaneous" in result.attrs else "pointwise"
-    )
+    ax.set_ylabel(wrapped(with_units(say_statistic(result, name), result["score_mean"])))
+    shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
     ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")
 
 
 def draw_best(result: xr.Dataset, ax: Axes) -> None:
     """Draw the median best score against the number of trials, with the band of all numbers together."""
     names = ["best_median", "best_median_band"]
-    ends = [
-        float(end)
-        for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")
-    ]
+    ends = [float(end) for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")]
     drawn = [result[name] for name in names if name in result]
     # shades go on to bounds, out of sight
     limits = limit_to(ax, *(each.where(~each.isin(ends)) for each in drawn))
@@ -282,6 +265,4 @@ def _scale(ax: Axes, result: xr.Dataset, band: str) -> None:
     trials = result["trials"].to_numpy()
     if len(trials) > 1:
         ax.set_xlim(trials[0], trials[-1])
-    ax.set_xlabel(
-        f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials"
-    )
+    ax.set_xlabel(f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials")

@@ -74,10 +74,7 @@ def run_trials(
         validation.check_total("n_trials", n_trials),
         validation.check_total("batch", batch),
     )
-    described = {
-        name: json.dumps(np.asarray(value).item())
-        for name, value in check_settings(settings).items()
-    }
+    described = {name: json.dumps(np.asarray(value).item()) for name, value in check_settings(settings).items()}
     folder = None if path is None else Path(path)
     done = {} if folder is None else _read_folder(folder, described)
     if done and max(done) >= n_trials:
@@ -113,8 +110,7 @@ def check_settings(settings: Settings | None) -> Settings:
     """Return numbers and texts by name."""
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping) or not all(
-        isinstance(name, str) and isinstance(value, float | int | str | np.generic)
-        for name, value in settings.items()
+        isinstance(name, str) and isinstance(value, float | int | str | np.generic) for name, value in settings.items()
     ):
         raise WrongType(
             "settings",
@@ -125,37 +121,25 @@ def check_settings(settings: Settings | None) -> Settings:
     return settings
 
 
-def _attempts(
-    trial: Trial, wanted: Sequence[int], n_jobs: int
-) -> Iterable[tuple[int, Record]]:
+def _attempts(trial: Trial, wanted: Sequence[int], n_jobs: int) -> Iterable[tuple[int, Record]]:
     """Yield indices with what their trials returned, in the order in which they end."""
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise Refusal(
-            "n_jobs", n_jobs, "must be a whole number from 1, or -1 for all processors"
-        )
+        raise Refusal("n_jobs", n_jobs, "must be a whole number from 1, or -1 for all processors")
     if n_jobs == 1:
         return (_attempt(trial, index) for index in wanted)
     try:
         from joblib import Parallel, delayed
     except ImportError:
-        raise ImportError(
-            "n_jobs other than 1 needs joblib. Install it: pip install 'xcurves[sklearn]'"
-        ) from None
+        raise ImportError("n_jobs other than 1 needs joblib. Install it: pip install 'xcurves[sklearn]'") from None
     calls = (delayed(_attempt)(trial, index) for index in wanted)
-    found: Iterator[tuple[int, Record]] = Parallel(
-        n_jobs, return_as="generator_unordered"
-    )(calls)
+    found: Iterator[tuple[int, Record]] = Parallel(n_jobs, return_as="generator_unordered")(calls)
     return found
 
 
 def _attempt(trial: Trial, index: int) -> tuple[int, Record]:
     try:
         record = {name: _plain(value) for name, value in trial(index).items()}
-        if odd := [
-            name
-            for name in record
-            if not isinstance(name, str) or name in ("", "run") or "/" in name
-        ]:
+        if odd := [name for name in record if not isinstance(name, str) or name in ("", "run") or "/" in name]:
             raise Refusal(
                 "curves",
                 UNSAID,
@@ -186,9 +170,7 @@ def _outcomes(done: Mapping[int, Record]) -> xr.Dataset:
     """Return trials by index; a column with any text is of texts, in which 5 and 5.0 are the same."""
     table = pd.DataFrame([done[index] for index in sorted(done)], dtype=object)
     columns = {}
-    for name, values in table.reindex(
-        columns=[*table.columns.drop(ERROR, errors="ignore"), ERROR]
-    ).items():
+    for name, values in table.reindex(columns=[*table.columns.drop(ERROR, errors="ignore"), ERROR]).items():
         is_text = name == ERROR or any(isinstance(value, str) for value in values)
         plain = list(map(_text, values)) if is_text else values.tolist()
         columns[name] = ("run", np.array(plain, str if is_text else float))
@@ -201,17 +183,13 @@ def _text(value: float | str | None) -> str:
     return "" if pd.isnull(value) else str(value).removesuffix(".0")
 
 
-def _write(
-    folder: Path, records: Mapping[int, Record], settings: Mapping[str, str]
-) -> None:
+def _write(folder: Path, records: Mapping[int, Record], settings: Mapping[str, str]) -> None:
     """Write a batch of trials: each as JSON, under another name until it is complete."""
     index = sorted(records)
     texts = ("run", [json.dumps(records[each]) for each in index])
     file = folder / f"{index[0]:08d}-{index[-1]:08d}.nc"
     part = file.with_suffix(f".{os.getpid()}.part")
-    xr.Dataset(
-        {"trial": texts}, {"run": index}, {"settings": json.dumps(settings)}
-    ).to_netcdf(part, engine="scipy")
+    xr.Dataset({"trial": texts}, {"run": index}, {"settings": json.dumps(settings)}).to_netcdf(part, engine="scipy")
     part.replace(file)
 
 
@@ -223,12 +201,8 @@ def _read_folder(folder: Path, settings: Mapping[str, str]) -> dict[int, Record]
         try:
             with xr.open_dataset(file, engine="scipy") as opened:
                 theirs = json.loads(opened.attrs["settings"])
-                records = [
-                    json.loads(text) for text in opened["trial"].to_numpy().tolist()
-                ]
-                done |= dict(
-                    zip(opened["run"].to_numpy().tolist(), records, strict=True)
-                )
+                records = [json.loads(text) for text in opened["trial"].to_numpy().tolist()]
+                done |= dict(zip(opened["run"].to_numpy().tolist(), records, strict=True))
         except Exception as error:
             why = f"({error_text(error)}); it may be truncated"
             raise Refusal(

@@ -36,9 +36,7 @@ class LeftOut:
     lacking: dict[str, list[str]]  # words for the algorithms without a trial, by name
 
     def __str__(self) -> str:
-        return listed(
-            [f"{name}{self._without(self.lacking[name])}" for name in self.names]
-        )
+        return listed([f"{name}{self._without(self.lacking[name])}" for name in self.names])
 
     @staticmethod
     def _without(algorithms: list[str]) -> str:
@@ -57,9 +55,7 @@ class LeftOut:
         )
 
 
-def find_left_out(
-    trials: xr.DataArray, counted: xr.DataArray, design: Design
-) -> LeftOut:
+def find_left_out(trials: xr.DataArray, counted: xr.DataArray, design: Design) -> LeftOut:
     """Return the strata that do not count, and which algorithms have no trial in them."""
     has = _has_trials(trials, design)
     lost = ~has

@@ -154,9 +154,7 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     if without.any():
         cautions.append(_NO_MEAN)
     if "left_out" in result.attrs:
-        cautions.append(
-            f"Left out for all algorithms, of {result.attrs['strata']}: {result.attrs['left_out']}."
-        )
+        cautions.append(f"Left out for all algorithms, of {result.attrs['strata']}: {result.attrs['left_out']}.")
     return statements(_means(result), details, cautions)
 
 
@@ -277,10 +275,7 @@ def _better(result: xr.Dataset) -> str:
         more = "lower"
         above = -above.assign_coords(ci_bound=list(labels.CI_BOUNDS[::-1]))
     known = above["prob_greater"].notnull()
-    low, high = (
-        above["prob_greater_ci_simultaneous"].sel(ci_bound=bound)
-        for bound in labels.CI_BOUNDS
-    )
+    low, high = (above["prob_greater_ci_simultaneous"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
     shown = (low > 0) | (high < 0)
     if not known.any():
         return "No pair could be compared: trials are missing."
@@ -297,11 +292,7 @@ def _better(result: xr.Dataset) -> str:
 def _likeliest(rows: list[PairRow], more: str) -> str:
     """Return which algorithm of one task is likeliest to score higher, or lower, and against whom that is shown."""
     best = str(most_ahead(rows))
-    of_best = [
-        _seen_from(best, row)
-        for row in rows
-        if best in row[:2] and not np.isnan(row.amount)
-    ]
+    of_best = [_seen_from(best, row) for row in rows if best in row[:2] and not np.isnan(row.amount)]
     leads = sorted(of_best, key=lambda row: row.amount)
     ahead = [row for row in leads if row.shown and row.amount > 0]
     rest = [_against(row) for row in leads if row not in ahead]
@@ -373,9 +364,7 @@ def _compared(pair: xr.Dataset) -> str:
     share_a = pair["share_infinite_a"].item()
     share_b = pair["share_infinite_b"].item()
     if share_a or share_b:
-        parts.append(
-            f"{_never(pair)}: {percent(share_a)} of {a}, {percent(share_b)} of {b}"
-        )
+        parts.append(f"{_never(pair)}: {percent(share_a)} of {a}, {percent(share_b)} of {b}")
     if "dominance" in pair:
         parts.append(_VERDICTS[pair["dominance"].item()].format(a=a, b=b))
         p = pvalue(pair["ks_pvalue_adjusted"].item())
@@ -389,18 +378,14 @@ def statistic_table(result: xr.Dataset) -> pd.DataFrame:
     ends = bounds(result["statistic_ci"].sel(param=values["param"]))
     columns = {"value": values, **ends}
     if "algorithm" in values.dims:
-        columns["mark"] = _marks(
-            values, *ends.values(), higher=bool(result.attrs.get("higher_is_better", 1))
-        )
+        columns["mark"] = _marks(values, *ends.values(), higher=bool(result.attrs.get("higher_is_better", 1)))
     frame = frame_of(columns, ["param"]).rename_axis(index={"param": "statistic"})
     if "mark" in frame:
         frame.attrs["marks"] = frame.pop("mark").tolist()
     return frame
 
 
-def _marks(
-    values: xr.DataArray, low: xr.DataArray, high: xr.DataArray, *, higher: bool
-) -> xr.DataArray:
+def _marks(values: xr.DataArray, low: xr.DataArray, high: xr.DataArray, *, higher: bool) -> xr.DataArray:
     """Return which algorithm has the "best" value of each statistic, and whose intervals overlap it, a "tie"."""
     of_scores = 1
     if not higher:
@@ -420,9 +405,7 @@ def _marks(
     # An end that is not known is no limit.
     lower_ends = low.fillna(-np.inf)
     upper_ends = high.fillna(np.inf)
-    overlap = (lower_ends <= upper_ends.isel(algorithm=best)) & (
-        upper_ends >= lower_ends.isel(algorithm=best)
-    )
+    overlap = (lower_ends <= upper_ends.isel(algorithm=best)) & (upper_ends >= lower_ends.isel(algorithm=best))
     known = values.notnull() & (sign != 0)
     cases = [known & (upward == upward.max("algorithm")), known & overlap]
     in_order = [case.transpose(*values.dims).to_numpy() for case in cases]
@@ -443,9 +426,7 @@ def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
 def comparison_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the clearest first."""
     size = result["prob_greater"] - 0.5
-    shown = better_first(
-        result, size, ["dominance"], ["prob_greater", "prob_greater_ci_simultaneous"]
-    )
+    shown = better_first(result, size, ["dominance"], ["prob_greater", "prob_greater_ci_simultaneous"])
     columns = {
         "prob_greater": shown["prob_greater"],
         **bounds(shown["prob_greater_ci_simultaneous"]),

@@ -34,9 +34,7 @@ class Design(NamedTuple):
     @property
     def trials(self) -> tuple[str, ...]:
         """Dims of trials within a stratum, or within a unit."""
-        return tuple(
-            name for name in self.dims if name not in (*self.strata, *self.units)
-        )
+        return tuple(name for name in self.dims if name not in (*self.strata, *self.units))
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -44,9 +42,7 @@ class Design(NamedTuple):
         return (*self.strata, *self.units, *self.trials)
 
 
-def check_design(
-    dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, repeated: str
-) -> Design:
+def check_design(dim: Dims, strata: Dims | None, unit: Dims | None, fixed: str, repeated: str) -> Design:
     """Return what the dims of trials are.
 
     `fixed` is the cure of a set of tasks that nothing is said about, `repeated` that of several scores of a run.
@@ -151,8 +147,7 @@ def check_resampling(design: Design, interval: str, n_resamples: int | None) -> 
         raise Refusal(
             "interval",
             "exact",
-            f"is for independent trials of one distribution and resamples nothing; got {name}="
-            f"{labels.shown(value)}",
+            f"is for independent trials of one distribution and resamples nothing; got {name}={labels.shown(value)}",
             Cure("Use ", give(interval="percentile"), " or 'bca'"),
         )
 
@@ -253,9 +248,7 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
         return -np.inf, np.inf
     ends = validation.numbers_of(bounds)
     if ends is None or ends.shape != (2,):
-        raise WrongType(
-            "bounds", bounds, "must be two numbers", Cure("Try ", give(bounds=(0, 1)))
-        )
+        raise WrongType("bounds", bounds, "must be two numbers", Cure("Try ", give(bounds=(0, 1))))
     low, high = ends.tolist()
     too_large = np.isfinite(ends) & (np.abs(ends) > validation.LARGEST)
     if not low < high or too_large.any():
@@ -268,9 +261,7 @@ def check_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     return low, high
 
 
-def check_simultaneous(
-    simultaneous: str | None, scores: xr.DataArray, design: Design, interval: str
-) -> bool:
+def check_simultaneous(simultaneous: str | None, scores: xr.DataArray, design: Design, interval: str) -> bool:
     """Return whether intervals must hold at all training levels together."""
     if simultaneous is None:
         return False
@@ -293,9 +284,7 @@ def check_numbers(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension."""
     as_given = np.asarray(values)
     if as_given.dtype.kind not in "iuf":
-        raise WrongType(
-            name, values, "must be numbers", "Give a number or a list of them"
-        )
+        raise WrongType(name, values, "must be numbers", "Give a number or a list of them")
     numbers = np.atleast_1d(as_given.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
         raise Refusal(
@@ -336,8 +325,6 @@ def _names(argument: str, dims: Dims) -> tuple[str, ...]:
     names = []
     for name in given:
         if not isinstance(name, str):
-            raise WrongType(
-                argument, name, "must name dims", Cure("Try ", give(dim="run"))
-            )
+            raise WrongType(argument, name, "must name dims", Cure("Try ", give(dim="run")))
         names.append(name)
     return tuple(names)

@@ -49,9 +49,7 @@ def check_trials(
         )
 
 
-def bounds_beside_failed(
-    x: Floats, bounds: tuple[float, float]
-) -> tuple[Floats, Floats]:
+def bounds_beside_failed(x: Floats, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
     """Return the bounds of quantiles of each row, shape (row, 1, 1), infinite where trials of it are."""
     low = np.where(np.isneginf(x).any(axis=-1), -np.inf, bounds[0])
     high = np.where(np.isposinf(x).any(axis=-1), np.inf, bounds[1])

@@ -127,9 +127,7 @@ def tuning_curve(
     >>> bool((best.best_median.diff("trials") >= 0).all())
     True
     """
-    design = trial_checks.check_design(
-        dim, None, unit, "unit={task!r} if its labels are draws", "unit={unit!r}"
-    )
+    design = trial_checks.check_design(dim, None, unit, "unit={task!r} if its labels are draws", "unit={unit!r}")
     dims = ("algorithm", *design.dims)
     checked = check_curves(
         _with_algorithm(validation.check_array("scores", scores)),
@@ -190,9 +188,7 @@ def tuning_curve(
         kinds.TUNING_CURVE,
         kernel,
         trials,
-        context=trial_checks.context_of(
-            trials, core, confidence_level, kernel.alpha, 0
-        ),
+        context=trial_checks.context_of(trials, core, confidence_level, kernel.alpha, 0),
         core=core,
         sizes={"trials": len(kernel.trials), "pair": len(pairs)},
         when=when,
@@ -251,9 +247,7 @@ def _check_search(attrs: Mapping[Any, Any]) -> None:
         )
 
 
-def _with_selection(
-    scores: xr.DataArray, select: xr.DataArray, core: Sequence[str]
-) -> xr.DataArray:
+def _with_selection(scores: xr.DataArray, select: xr.DataArray, core: Sequence[str]) -> xr.DataArray:
     """Return scores and those that select, last dim (_selection), each NaN where one of them is."""
     selecting = check_curves(
         _with_algorithm(validation.check_array("select", select)),
@@ -281,9 +275,7 @@ def _with_selection(
     if lazy and not is_lazy(second):
         second = second.chunk()
     both = [first.where(second.notnull()), second.where(first.notnull())]
-    joined: xr.DataArray = xr.concat(
-        both, "_selection", coords="minimal", compat="override"
-    )
+    joined: xr.DataArray = xr.concat(both, "_selection", coords="minimal", compat="override")
     if lazy:
         return joined.chunk({"_selection": -1})
     return joined
@@ -322,15 +314,10 @@ class _Tuning:
             without = np.isinf(curves["best_mean"])
             for name in curves.keys() & {"best_mean", "best_mean_band"}:
                 curves[name][without] = np.nan
-        out = {
-            name: values.reshape(n_tasks, n_algorithms, *values.shape[1:])
-            for name, values in curves.items()
-        }
+        out = {name: values.reshape(n_tasks, n_algorithms, *values.shape[1:]) for name, values in curves.items()}
         if len(self.pairs):
             first_of_task = n_algorithms * np.arange(n_tasks)
-            first, second = (
-                np.add.outer(first_of_task, side).ravel() for side in self.pairs.T
-            )
+            first, second = (np.add.outer(first_of_task, side).ravel() for side in self.pairs.T)
             of_pairs = self._of_pairs(curves["best_median"], x, n, first, second)
             for name, values in of_pairs.items():
                 out[name] = values.reshape(n_tasks, -1, *values.shape[1:])
@@ -354,9 +341,7 @@ class _Tuning:
 
     def _curves(self, x: Floats, n: Ints) -> dict[str, Floats]:
         """Return curves and their limits, given sorted scores."""
-        median, *pointwise = tuning.best_medians(
-            x, n, self.trials, self.alpha, together=False
-        )
+        median, *pointwise = tuning.best_medians(x, n, self.trials, self.alpha, together=False)
         _, *band = tuning.best_medians(x, n, self.trials, self.alpha, together=True)
         mean, mean_band = tuning.best_means(x, n, self.trials, self.alpha, *self._ends)
         low, high = bounds_beside_failed(x, self._ends)
@@ -368,9 +353,7 @@ class _Tuning:
             "best_median_band": np.clip(np.stack(band, axis=-1), low, high),
         }
 
-    def _of_pairs(
-        self, median: Floats, x: Floats, n: Ints, first: Ints, second: Ints
-    ) -> dict[str, Floats]:
+    def _of_pairs(self, median: Floats, x: Floats, n: Ints, first: Ints, second: Ints) -> dict[str, Floats]:
         """Return differences, their bands and trials to match, given sorted scores and the rows of each pair."""
         # Of two medians that are failures there is no difference.
         with np.errstate(invalid="ignore"):
@@ -386,9 +369,7 @@ class _Tuning:
         known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
         band = np.where(known, difference_band(a[1:], b[1:]), np.nan)
         needed, ci = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
-        reversed_needed, reversed_ci = tuning.trials_to_match(
-            x[second], n[second], a, self.alpha / 2
-        )
+        reversed_needed, reversed_ci = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)
         return {
             "difference": difference,
             "difference_band": band,

@@ -104,9 +104,7 @@ def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
 
     pairs = []
     if "difference" in result:
-        pairs = [
-            pair for pair in labels.each_of(result, "pair") if name in _sides(pair)
-        ]
+        pairs = [pair for pair in labels.each_of(result, "pair") if name in _sides(pair)]
     # Matched is the best after half as many trials, so that others may need more and still have them.
     most = max(1, after["trials"].item() // 2)
     half = int(np.flatnonzero(result["trials"] <= most).max(initial=0))

@@ -86,9 +86,9 @@ def align(
     runs_short : {None, "failed", "drop", "cut"}
         What runs are that end before nine tenths of the longest run of their task. "failed": they crashed; their score
         is -inf (+inf where lower is better) at all levels after their last score, and the budget is what all other runs
-        reach. "drop": they are left out. "cut": all runs of the task are compared up to where the shortest ends. None: the
-        same, with a warning that names them. A run that ends with an infinite score failed, and never cuts the others.
-        What becomes of short runs stands in ``attrs["history"]`` and in every summary.
+        reach. "drop": they are left out. "cut": all runs of the task are compared up to where the shortest ends. None:
+        the same, with a warning that names them. A run that ends with an infinite score failed, and never cuts the
+        others. What becomes of short runs stands in ``attrs["history"]`` and in every summary.
     higher_is_better : bool, optional
         Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
         (of a loss, an error or a time the lower); higher where neither does. Says which infinite score short runs get.
@@ -111,8 +111,8 @@ def align(
     -----
     UserWarning
         If some of several tasks have no common levels: they are left out (absent), and the warning names each and why.
-        If runs are left without any score, or algorithms without any run. If runs are short, a common budget is taken and
-        `runs_short` is left out.
+        If runs are left without any score, or algorithms without any run. If runs are short, a common budget is taken
+        and `runs_short` is left out.
 
     Examples
     --------
@@ -139,9 +139,7 @@ def align(
     """
     if relative_to is not None:
         check_choice("relative_to", relative_to, ("budget",))
-    of_budget = relative_to is not None or (
-        isinstance(on, Integral) and not isinstance(on, bool)
-    )
+    of_budget = relative_to is not None or (isinstance(on, Integral) and not isinstance(on, bool))
     asked = None
     if of_budget:
         grid, tolerance = _check_budgets(on, method, tolerance)
@@ -210,9 +208,7 @@ class _Settled(NamedTuple):
         return short_runs.say_failed(self.ends)
 
 
-def _check_runs_short(
-    runs_short: RunsShort | None, on: On | int, *, has_budget: bool
-) -> None:
+def _check_runs_short(runs_short: RunsShort | None, on: On | int, *, has_budget: bool) -> None:
     """Refuse what is no way to take short runs."""
     if runs_short is not None:
         check_choice("runs_short", runs_short, short_runs.HOW)
@@ -229,9 +225,7 @@ def _check_runs_short(
         )
 
 
-def _say_short_runs(
-    aligned: xr.DataArray, settled: _Settled, *, has_budget: bool
-) -> xr.DataArray:
+def _say_short_runs(aligned: xr.DataArray, settled: _Settled, *, has_budget: bool) -> xr.DataArray:
     """Return scores whose history says what became of short runs; warn where nobody was asked."""
     how = settled.how
     if how is None and not has_budget:
@@ -267,9 +261,7 @@ def _warn_of_emptied(ends: short_runs.Ends) -> None:
     )
 
 
-def _at_grid(
-    curves: xr.DataArray, asked: Asked, settled: _Settled
-) -> tuple[xr.DataArray, str, _Settled]:
+def _at_grid(curves: xr.DataArray, asked: Asked, settled: _Settled) -> tuple[xr.DataArray, str, _Settled]:
     """Return scores at the levels of a grid, what is recorded of it, and where runs end, if that is computed."""
     n_tasks = prod(curves.shape[:-3])
     find_levels = partial(_levels, curves, settled.after)
@@ -298,17 +290,10 @@ def _at_grid(
     extra = labels.extra_dims(curves)
     if isinstance(asked.on, str):
         shape = [curves.sizes[dim] for dim in extra]
-        aligned = aligned.where(
-            xr.DataArray(kept.reshape(*shape, -1), dims=[*extra, "training"])
-        )
+        aligned = aligned.where(xr.DataArray(kept.reshape(*shape, -1), dims=[*extra, "training"]))
     lines += settled.lines
     if curves.chunks is None and asked.may_lack:
-        present = (
-            curves.notnull()
-            .any(str(curves.dims[-1]))
-            .to_numpy()
-            .reshape(n_tasks, *curves.shape[-3:-1])
-        )
+        present = curves.notnull().any(str(curves.dims[-1])).to_numpy().reshape(n_tasks, *curves.shape[-3:-1])
         scores = aligned.to_numpy().reshape(*present.shape, -1)
         lines += grids.lacking("align()", scores, grid, kept, present, curves)
     step = f"align({asked}{settled.option}): {'; '.join(lines) or 'dropped nothing'}"
@@ -338,14 +323,9 @@ def _lazy_levels(curves: xr.DataArray, after: xr.DataArray) -> xr.Dataset:
 
 def _levels_of(found: xr.Dataset) -> GridLevels:
     """Return levels, of all tasks in one dim."""
-    known, shared = (
-        found[name].transpose(..., "training").to_numpy()
-        for name in ("known", "shared")
-    )
+    known, shared = (found[name].transpose(..., "training").to_numpy() for name in ("known", "shared"))
     shape = (-1, known.shape[-1])
-    return GridLevels(
-        found["training"].to_numpy(), known.reshape(shape), shared.reshape(shape)
-    )
+    return GridLevels(found["training"].to_numpy(), known.reshape(shape), shared.reshape(shape))
 
 
 def _rows(curves: xr.DataArray) -> ragged.Rows:
@@ -364,12 +344,8 @@ def _at_levels(curves: xr.DataArray, grid: Floats, asked: Asked) -> xr.DataArray
         return curves.reindex(training=grid)
 
     def block(scores: Floats, levels: Floats) -> Floats:
-        rows = ragged.rows_of(
-            scores.reshape(-1, scores.shape[-1]), levels.reshape(-1, scores.shape[-1])
-        )
-        made = ragged.at_levels(
-            rows, prod(scores.shape[:-1]), grid, asked.method, asked.tolerance
-        )
+        rows = ragged.rows_of(scores.reshape(-1, scores.shape[-1]), levels.reshape(-1, scores.shape[-1]))
+        made = ragged.at_levels(rows, prod(scores.shape[:-1]), grid, asked.method, asked.tolerance)
         return made.reshape(*scores.shape[:-1], len(grid))
 
     return grids.onto_levels(curves, block, grid, curves["training"].attrs)
@@ -430,9 +406,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
     algorithms = labels.words(curves["algorithm"])
     runs = labels.words(curves["run"])
     missing, before = (
-        array.transpose(..., "algorithm", "run")
-        .to_numpy()
-        .reshape(len(names), len(algorithms), len(runs))
+        array.transpose(..., "algorithm", "run").to_numpy().reshape(len(names), len(algorithms), len(runs))
         for array in (lacking, is_there)
     )
     left = before & (missing == 0)
@@ -446,9 +420,7 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         )
     gone = np.argwhere(before.any(axis=2) & ~left.any(axis=2))
     if len(gone):
-        emptied = "; ".join(
-            f"{names[task]}algorithm {algorithms[i]}" for task, i in gone
-        )
+        emptied = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in gone)
         provenance.warn(f"drop_incomplete() leaves no run of {emptied}")
     n_levels_of_task = n_levels.to_numpy().ravel()
     lines = [
@@ -461,30 +433,19 @@ def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
         dropped = curves["run"].to_numpy()[alone.any(of_tasks).to_numpy()]
         what = curves["run"].attrs[matched_runs.MATCHED]
         lines.append(f"{what} {', '.join(map(str, dropped))} in every algorithm")
-    return provenance.record(
-        complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}"
-    )
+    return provenance.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
 
 
 def check_fractions(name: str, fractions: Any) -> list[float]:
     """Return increasing fractions of a budget; a number means equal steps."""
     if isinstance(fractions, Integral) and not isinstance(fractions, bool):
         if not 1 <= int(fractions) <= _MOST:
-            raise Refusal(
-                name, Verbatim(fractions), f"must be from 1 to {_MOST}", "Usual: 20"
-            )
+            raise Refusal(name, Verbatim(fractions), f"must be from 1 to {_MOST}", "Usual: 20")
         return [step / int(fractions) for step in range(1, int(fractions) + 1)]
     at = validation.numbers_of(fractions)
     if at is None:
-        raise WrongType(
-            name, fractions, "must be a number of fractions or a sequence", "Usual: 20"
-        )
-    if (
-        at.ndim != 1
-        or not at.size
-        or not ((at > 0) & (at <= 1)).all()
-        or (np.diff(at) <= 0).any()
-    ):
+        raise WrongType(name, fractions, "must be a number of fractions or a sequence", "Usual: 20")
+    if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
         raise Refusal(
             name,
             fractions,
@@ -494,9 +455,7 @@ def check_fractions(name: str, fractions: Any) -> list[float]:
     return [float(each) for each in at]
 
 
-def _check_budgets(
-    on: On | int, method: AlignMethod | None, tolerance: float | None
-) -> tuple[Floats, float | None]:
+def _check_budgets(on: On | int, method: AlignMethod | None, tolerance: float | None) -> tuple[Floats, float | None]:
     """Return fractions of a budget, and how far the scores between which they lie may be."""
     if method not in (None, "linear"):
         raise Refusal(
@@ -524,10 +483,7 @@ def _at_budgets(
             own = levels.reshape(tasks.shape)
         by_run = (each.reshape(tasks.shape[:-1]) for each in (after, failing))
         made = np.stack(
-            [
-                _at_fractions(*task, at=at, tolerance=tolerance)
-                for task in zip(tasks, own, *by_run, strict=True)
-            ]
+            [_at_fractions(*task, at=at, tolerance=tolerance) for task in zip(tasks, own, *by_run, strict=True)]
         )
         return made.reshape(*scores.shape[:-1], len(at))
 
@@ -571,11 +527,7 @@ def _at_fractions(
             budget = ends[lasting].min()
         wanted = at * budget
         known = np.unique(rows.level)
-        after = (
-            np.searchsorted(known, wanted).clip(1, len(known) - 1)
-            if len(known) > 1
-            else np.zeros(len(at), int)
-        )
+        after = np.searchsorted(known, wanted).clip(1, len(known) - 1) if len(known) > 1 else np.zeros(len(at), int)
         near = np.where(
             wanted - known[after - 1] < known[after] - wanted,
             known[after - 1],
@@ -604,12 +556,5 @@ def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:
         lambda _: "no fraction of its budget is one that all runs have: left out",
     )
     short = np.flatnonzero(there & ~kept.all(axis=1))
-    lines = [
-        f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}"
-        for task in short[:_SHOWN]
-    ]
-    return lines + (
-        [f"and {len(short) - _SHOWN} more tasks lack some"]
-        if len(short) > _SHOWN
-        else []
-    )
+    lines = [f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}" for task in short[:_SHOWN]]
+    return lines + ([f"and {len(short) - _SHOWN} more tasks lack some"] if len(short) > _SHOWN else [])

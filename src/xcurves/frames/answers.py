@@ -16,9 +16,7 @@ from xcurves.core.wording import listed, number
 _MOST_NAMED = 3  # algorithms that lack answers
 
 
-def pass_at(
-    scores: xr.DataArray, k: int, *, higher_is_better: bool | None = None
-) -> xr.DataArray:
+def pass_at(scores: xr.DataArray, k: int, *, higher_is_better: bool | None = None) -> xr.DataArray:
     r"""Estimate for each item the chance that at least one of k answers is right.
 
     Parameters
@@ -78,9 +76,7 @@ def pass_at(
     return _reduced("pass_at", "pass@", scores, k, higher_is_better, _one_of_k)
 
 
-def pass_all(
-    scores: xr.DataArray, k: int, *, higher_is_better: bool | None = None
-) -> xr.DataArray:
+def pass_all(scores: xr.DataArray, k: int, *, higher_is_better: bool | None = None) -> xr.DataArray:
     r"""Estimate for each item the chance that all of k answers are right.
 
     Parameters
@@ -176,9 +172,7 @@ def _reduced(
     outcome = _few_answers(n_answers, scores, k)
     passed = xr.apply_ufunc(
         estimate,
-        n_right.where(
-            n_right + n_wrong == n_answers
-        ),  # of lazy scores others are seen late
+        n_right.where(n_right + n_wrong == n_answers),  # of lazy scores others are seen late
         n_answers,
         kwargs={"k": k},
         dask="parallelized",
@@ -202,13 +196,9 @@ def _refuse_other_scores(scores: xr.DataArray) -> None:
     other = values[~(np.isnan(values) | (values == 0) | (values == 1))]
     if not other.size:
         return
-    cure = (
-        "Say from where on an answer is right: (scores >= 0.5).where(scores.notnull())"
-    )
+    cure = "Say from where on an answer is right: (scores >= 0.5).where(scores.notnull())"
     if np.isinf(other).any():
-        cure = (
-            "A run that failed counts as a wrong answer with .curves.fill_failed(0.0)"
-        )
+        cure = "A run that failed counts as a wrong answer with .curves.fill_failed(0.0)"
     raise Refusal(
         "scores",
         Verbatim(f"{other[0].item():g}"),
@@ -257,9 +247,7 @@ def _who_lacks(counts: xr.DataArray) -> str:
     """Return which algorithms lack answers to how many items, those to most first."""
     names = np.atleast_1d(counts["algorithm"].to_numpy()).tolist()
     each = [
-        (int(n), f"{name} in {number(n)}")
-        for name, n in zip(names, np.atleast_1d(counts.to_numpy()), strict=True)
-        if n
+        (int(n), f"{name} in {number(n)}") for name, n in zip(names, np.atleast_1d(counts.to_numpy()), strict=True) if n
     ]
     each.sort(key=lambda pair: -pair[0])
     return listed([text for _, text in each], _MOST_NAMED)

@@ -38,11 +38,7 @@ _MOST = 50  # labels of a column that could be a dim
 
 def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with numbers in the byte order of this machine: pandas finds no labels among others."""
-    swapped = [
-        place
-        for place, dtype in enumerate(frame.dtypes)
-        if not getattr(dtype, "isnative", True)
-    ]
+    swapped = [place for place, dtype in enumerate(frame.dtypes) if not getattr(dtype, "isnative", True)]
     if not swapped:
         return frame
     native = frame.copy(deep=False)
@@ -65,9 +61,7 @@ def as_pandas(frame: Any) -> pd.DataFrame:
             return pa.table(frame).to_pandas()  # type: ignore[no-any-return]
     except ImportError:
         package = type(frame).__module__.partition(".")[0]
-        raise ImportError(
-            f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'"
-        ) from None
+        raise ImportError(f"frames of {package} need pyarrow. Install it: pip install 'xcurves[polars]'") from None
     except Exception as error:  # Arrow's own, of types that pandas does not have
         why = " ".join(str(error).split())
         raise WrongType(
@@ -80,17 +74,13 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     for call in ("compute", "collect"):
         if callable(getattr(frame, call, None)):
             cure = f"Compute it: frame.{call}()"
-    raise WrongType(
-        "frame", type(frame), "must be a DataFrame, or one that Arrow reads", cure
-    )
+    raise WrongType("frame", type(frame), "must be a DataFrame, or one that Arrow reads", cure)
 
 
 def columns_named(argument: str, given: str | Sequence[str]) -> list[str]:
     """Return the names of one or several columns."""
     if not isinstance(given, str) and not isinstance(given, Iterable):
-        raise WrongType(
-            argument, given, "must be a list of columns", "Leave it out, or name one"
-        )
+        raise WrongType(argument, given, "must be a list of columns", "Leave it out, or name one")
     if isinstance(given, str):
         return [given]
     return list(given)
@@ -101,9 +91,7 @@ def names_of(given: str | Sequence[str], argument: str = "extra") -> list[str]:
     names = columns_named(argument, given)
     for name in names:
         _check_name(argument, name)
-    taken = [
-        name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1
-    ]
+    taken = [name for name in names if name in (*DIMS, EVALUATION) or names.count(name) > 1]
     if taken:
         raise Refusal(
             argument,
@@ -135,18 +123,12 @@ def check_frame(
     named = _with_arguments(asked, kept)
     _check_names(frame, named, asked)
     if frame.empty:
-        raise Refusal(
-            "frame", UNSAID, "frame has no rows", "Check how it was read or selected"
-        )
+        raise Refusal("frame", UNSAID, "frame has no rows", "Check how it was read or selected")
 
     units = [column for dim, column in columns.items() if dim != "training"]
     for argument, column in named:
         if argument in ("value", "training"):
-            numeric = [
-                give(**{argument: name})
-                for name in frame.select_dtypes("number")
-                if name not in asked.values()
-            ]
+            numeric = [give(**{argument: name}) for name in frame.select_dtypes("number") if name not in asked.values()]
             _check_numeric(argument, frame[column], units, numeric)
         missing = frame[column].isna()
         if missing.any() and argument != "value":
@@ -159,9 +141,7 @@ def check_frame(
             )
 
 
-def _with_arguments(
-    asked: Mapping[str, str], kept: Sequence[str]
-) -> list[tuple[str, str]]:
+def _with_arguments(asked: Mapping[str, str], kept: Sequence[str]) -> list[tuple[str, str]]:
     """Return the columns that are asked for, each with the argument that names it."""
     named = []
     for dim, column in asked.items():
@@ -172,9 +152,7 @@ def _with_arguments(
     return named + [("coords", name) for name in kept]
 
 
-def _check_names(
-    frame: pd.DataFrame, named: Sequence[tuple[str, str]], asked: Mapping[str, str]
-) -> None:
+def _check_names(frame: pd.DataFrame, named: Sequence[tuple[str, str]], asked: Mapping[str, str]) -> None:
     """Refuse names that are no columns of the frame, or asked for twice."""
     for argument, column in named:
         _check_name(argument, column)
@@ -183,9 +161,7 @@ def _check_names(
         if column not in frame.columns:
             known = ", ".join(map(repr, frame.columns))
             cure = _cure_of_missing(frame, argument, column, asked)
-            raise Missing(
-                argument, column, "is no column of the frame", f"It has {known}{cure}"
-            )
+            raise Missing(argument, column, "is no column of the frame", f"It has {known}{cure}")
         if columns.count(column) > 1:
             raise Refusal(
                 argument,
@@ -205,15 +181,11 @@ def _check_name(argument: str, column: object) -> None:
     raise WrongType(argument, column, "must be the name of a column", cure)
 
 
-def _cure_of_missing(
-    frame: pd.DataFrame, argument: str, column: Any, asked: Mapping[str, str]
-) -> str:
+def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Mapping[str, str]) -> str:
     """Return advice how to make the missing column from those that the frame has."""
     there = [name for name in asked.values() if name in frame]
     free = [name for name in frame if name not in there]
-    missing = [
-        dim for dim, name in asked.items() if name not in there and dim != "value"
-    ]
+    missing = [dim for dim, name in asked.items() if name not in there and dim != "value"]
     usual = usual_columns(free, missing)
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
@@ -234,17 +206,11 @@ def _cure_of_missing(
     return _cure_of_missing_run(frame, column, there, asked["value"])
 
 
-def _cure_of_missing_run(
-    frame: pd.DataFrame, column: Any, there: Sequence[str], value: str
-) -> str:
+def _cure_of_missing_run(frame: pd.DataFrame, column: Any, there: Sequence[str], value: str) -> str:
     """Return advice how to number runs, whose rows may repeat or not."""
     rest = [name for name in there if name != value] + unused_labels(frame, there)
     # Settings have as many rows each.
-    settings = [
-        name
-        for name in unused_numbers(frame, there)
-        if frame.groupby(name).size().std() == 0
-    ]
+    settings = [name for name in unused_numbers(frame, there) if frame.groupby(name).size().std() == 0]
     if settings and frame.duplicated([*rest, *settings]).any():
         rest += settings
     if frame.duplicated(rest).any():
@@ -274,9 +240,7 @@ def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]
 def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     """Return the unused columns of several labels, text or categories: not many, but for usual names such as task."""
     unused = []
-    for name in frame.select_dtypes(
-        exclude=["number", "bool", "datetime", "datetimetz"]
-    ):
+    for name in frame.select_dtypes(exclude=["number", "bool", "datetime", "datetimetz"]):
         most = _MOST
         if str(name).casefold() in USUAL_EXTRAS:
             most = len(frame)
@@ -288,11 +252,7 @@ def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
 def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     """Return the unused columns of few numbers, each of them in several rows."""
     rest = [name for name in frame.select_dtypes("number") if name not in used]
-    return [
-        name
-        for name in rest
-        if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1
-    ]
+    return [name for name in rest if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1]
 
 
 def _n_labels(column: pd.Series[Any]) -> int:
@@ -302,12 +262,8 @@ def _n_labels(column: pd.Series[Any]) -> int:
         return 0
 
 
-def _check_numeric(
-    argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[Call]
-) -> None:
-    number = pd.api.types.is_numeric_dtype(
-        column
-    ) and not pd.api.types.is_complex_dtype(column)
+def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[Call]) -> None:
+    number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return
     name = f"frame[{column.name!r}]"
@@ -319,13 +275,9 @@ def _check_numeric(
         since_start = f"{name}.sub(frame.groupby({list(units)})[{column.name!r}].transform('min'))"
         cure = f"Convert to hours: {since_start} / pd.Timedelta('1h')"
     else:
-        strange = column[
-            pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()
-        ]
+        strange = column[pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()]
         if len(strange):
-            first = (
-                f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
-            )
+            first = f", first {strange.iloc[0]!r} in row {_plain_label(strange.index[0])}"
             cure = _cure_of_text(column, numeric)
     raise WrongType(
         argument,
@@ -380,9 +332,7 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
             codes, index = used.codes, used.categories
         else:
             codes, index = pd.factorize(column, sort=True)
-        labels = plain_labels(
-            index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None))
-        )
+        labels = plain_labels(index.to_numpy(dtype=getattr(index.dtype, "numpy_dtype", None)))
     except (TypeError, NotImplementedError):  # from labels that are lists or mappings
         labels = np.array([], object)
     if labels.dtype == object:
@@ -390,8 +340,7 @@ def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]
         raise WrongType(
             "frame",
             UNSAID,
-            f"column {column.name!r} has labels of type {kinds}; labels are all text or all numbers of up "
-            "to 64 bits",
+            f"column {column.name!r} has labels of type {kinds}; labels are all text or all numbers of up to 64 bits",
             f"Convert: frame[{column.name!r}].astype(str)",
         )
     return labels, np.asarray(codes, dtype=np.int64)

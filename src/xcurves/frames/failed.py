@@ -105,20 +105,13 @@ def fill_failed(
             counted = f"count as a score of {fill.item():g}"
     if not higher_is_better:
         option += ", higher_is_better=False"
-    filled = (
-        scores.where(~failed, fill)
-        .transpose(*scores.dims)
-        .assign_attrs(scores.attrs)
-        .rename(scores.name)
-    )
+    filled = scores.where(~failed, fill).transpose(*scores.dims).assign_attrs(scores.attrs).rename(scores.name)
     outcome = _say_failures(scores, failed, counted)
     recorded = provenance.record(filled, f"{FILLED}({option}): {outcome}")
     return with_count(recorded, count_failures(scores, failed), counted)
 
 
-def with_count(
-    scores: xr.DataArray, n_failed: xr.DataArray, counted: str
-) -> xr.DataArray:
+def with_count(scores: xr.DataArray, n_failed: xr.DataArray, counted: str) -> xr.DataArray:
     """Return scores with the number of runs that failed, of which it says what they count as."""
     n_failed.attrs = {
         "long_name": "number of runs that failed",
@@ -140,9 +133,7 @@ def count_failures(scores: xr.DataArray, failed: xr.DataArray) -> xr.DataArray:
             n_failed = n_failed.where(n_failed > before, before)
         else:
             n_failed = n_failed + before
-    return n_failed.drop_vars(
-        [name for name in n_failed.coords if name not in n_failed.dims]
-    )
+    return n_failed.drop_vars([name for name in n_failed.coords if name not in n_failed.dims])
 
 
 def _say_failures(scores: xr.DataArray, failed: xr.DataArray, counted: str) -> str:
@@ -160,25 +151,19 @@ def _say_failures(scores: xr.DataArray, failed: xr.DataArray, counted: str) -> s
     return f"{n_failed:,} of {n_runs:,} runs failed and {counted}"
 
 
-def _worst(
-    scores: xr.DataArray, failed: xr.DataArray, higher_is_better: bool
-) -> xr.DataArray:
+def _worst(scores: xr.DataArray, failed: xr.DataArray, higher_is_better: bool) -> xr.DataArray:
     """Return the worst finite score of each task, at each training level that has one."""
     sign = -1
     if higher_is_better:
         sign = 1
     finite = sign * scores.where(~failed)
-    pooled = [
-        dim for dim in ("algorithm", "run", labels.EVALUATION) if dim in scores.dims
-    ]
+    pooled = [dim for dim in ("algorithm", "run", labels.EVALUATION) if dim in scores.dims]
     at_level = finite.min(pooled)
     at_any = at_level
     if "training" in scores.dims:
         at_any = at_level.min("training")
     if not is_lazy(scores):
-        _refuse_without(
-            at_any, failed.any([dim for dim in failed.dims if dim not in at_any.dims])
-        )
+        _refuse_without(at_any, failed.any([dim for dim in failed.dims if dim not in at_any.dims]))
     worst: xr.DataArray = sign * at_level.fillna(at_any)
     return worst
 

@@ -27,12 +27,7 @@ from xcurves.core.refusal import (
 )
 from xcurves.kernels.times.ragged import METHODS, Rows, ranges
 
-On = (
-    Literal["intersection", "union", "final"]
-    | Sequence[float]
-    | NDArray[Any]
-    | xr.DataArray
-)
+On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
 AlignMethod = Literal["previous", "linear", "nearest", "mean"]
 _NAMED = ("intersection", "union", "final")
 _SHOWN = 20
@@ -76,9 +71,7 @@ class GridLevels(NamedTuple):
     shared: NDArray[np.bool_]
 
 
-def check_asked(
-    on: On | int, method: AlignMethod | None, tolerance: float | None
-) -> Asked:
+def check_asked(on: On | int, method: AlignMethod | None, tolerance: float | None) -> Asked:
     """Return the checked options, with the grid as increasing floats."""
     if method is not None and (not isinstance(method, str) or method not in METHODS):
         raise Refusal(
@@ -114,9 +107,7 @@ def check_asked(
         )
     if tolerance is not None:
         if not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
-            raise Refusal(
-                "tolerance", tolerance, "must be an amount of training from 0"
-            )
+            raise Refusal("tolerance", tolerance, "must be an amount of training from 0")
         tolerance = float(tolerance)
     if isinstance(on, str) and named:
         return Asked(on, method, tolerance)
@@ -127,9 +118,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     """Return the levels of a grid as floats, finite and in increasing order."""
     grid = validation.numbers_of(on)
     if grid is None:
-        raise WrongType(
-            "on", on, "must be 'intersection', 'union', 'final' or training levels"
-        )
+        raise WrongType("on", on, "must be 'intersection', 'union', 'final' or training levels")
     if grid.ndim == 0:
         raise Refusal(
             "on",
@@ -140,12 +129,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
                 give(on=Verbatim("[...]")),
             ),
         )
-    if (
-        grid.ndim != 1
-        or not grid.size
-        or not np.isfinite(grid).all()
-        or (np.diff(grid) <= 0).any()
-    ):
+    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise Refusal(
             "on",
             Verbatim(f"[{_list(grid.ravel())}]"),
@@ -155,9 +139,7 @@ def _check_levels(on: Any) -> NDArray[np.float64]:
     return grid
 
 
-def levels_of_rows(
-    rows: Rows, shape: Sequence[int], after: NDArray[np.float64]
-) -> GridLevels:
+def levels_of_rows(rows: Rows, shape: Sequence[int], after: NDArray[np.float64]) -> GridLevels:
     """Return the levels of ragged curves, numbered in C order over `shape` (task, algorithm, run).
 
     A run that counts as failed `after` a level, an array of that shape, has all further levels; NaN of others.
@@ -166,9 +148,7 @@ def levels_of_rows(
     size = prod(per_task)
     values, level = np.unique(rows.level, return_inverse=True)
     flat = rows.curve // size * len(values) + level
-    counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(
-        n_tasks, len(values)
-    )
+    counts = np.bincount(flat, minlength=n_tasks * len(values)).reshape(n_tasks, len(values))
     n_present = np.bincount(np.unique(rows.curve) // size, minlength=n_tasks)
     known = counts > 0
     has = counts + _failed_at(values, after.reshape(n_tasks, size), rows, size)
@@ -247,9 +227,7 @@ def choose(
     if not isinstance(asked.on, str):
         if asked.method is None:
             levels = find_levels()
-            lines = _dropped(
-                asked, levels, levels.known & np.isin(levels.values, asked.on), names
-            )
+            lines = _dropped(asked, levels, levels.known & np.isin(levels.values, asked.on), names)
         return asked.on, np.ones((len(names), len(asked.on)), dtype=np.bool_), lines
     levels = find_levels()
     if asked.on != "union":
@@ -292,18 +270,14 @@ def _leave_out_disjoint(
         return levels, []
 
     tasks = np.flatnonzero(disjoint).tolist()
-    why = [
-        _too_few(asked, names[task], n_shared[task], n_known[task]) for task in tasks
-    ]
+    why = [_too_few(asked, names[task], n_shared[task], n_known[task]) for task in tasks]
     cure = cure_of(n_known > 1)
     if disjoint[n_known > 0].all():
         others = [names[task].removesuffix(": ") for task in tasks[1:]]
         if others:
             cure = Cure(*cure, f". The same holds for {'; '.join(others)}")
         raise Refusal("on", UNSAID, why[0], cure)
-    provenance.warn(
-        f"left out, because runs have too few common levels: {'; '.join(map(str, why))}. {cure}"
-    )
+    provenance.warn(f"left out, because runs have too few common levels: {'; '.join(map(str, why))}. {cure}")
     rest = ~disjoint[:, np.newaxis]
     left = GridLevels(levels.values, levels.known & rest, levels.shared & rest)
     # the history is of calls
@@ -316,9 +290,7 @@ def _too_few(asked: Asked, name: str, n_shared: int, n_known: int) -> Text:
     words = "training levels"
     if n_shared == 1:
         words = "training level"
-    return Text(
-        name, give(on=asked.on), f" leaves {n_shared} common {words} of {n_known}"
-    )
+    return Text(name, give(on=asked.on), f" leaves {n_shared} common {words} of {n_known}")
 
 
 def _cure_of_disjoint(
@@ -354,9 +326,7 @@ def _cure_of_disjoint(
     )
 
 
-def _dropped(
-    asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]
-) -> list[str]:
+def _dropped(asked: Asked, levels: GridLevels, kept: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
     """Say, for each task that loses levels, how many it keeps and which it loses; for "final", which level it keeps."""
     if isinstance(asked.on, str) and asked.on == "final":
         return [
@@ -385,26 +355,17 @@ def lacking(
 ) -> list[str]:
     """Say which runs, (task, algorithm, run), have no score at which kept levels; warn of those without any score."""
     names = labels.task_names(runs)
-    gaps: NDArray[np.bool_] = (
-        present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
-    )
+    gaps: NDArray[np.bool_] = present[..., np.newaxis] & kept[:, np.newaxis, np.newaxis] & np.isnan(scores)
     algorithms = labels.words(runs["algorithm"])
     run_names = labels.words(runs["run"])
     short = np.argwhere(gaps.any(axis=-1))
-    curves = [
-        f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}"
-        for task, i, j in short
-    ]
+    curves = [f"{names[task]}algorithm {algorithms[i]}, run {run_names[j]}" for task, i, j in short]
     emptied = np.asarray(np.isnan(scores[tuple(short.T)]).all(axis=-1))
-    provenance.warn_of(
-        emptied, curves, lambda _: f": {call} leaves no score of this run", "runs"
-    )
+    provenance.warn_of(emptied, curves, lambda _: f": {call} leaves no score of this run", "runs")
     lines = []
     for curve, (task, i, j) in list(zip(curves, short, strict=True))[:_SHOWN]:
         gap = gaps[task, i, j]
-        lines.append(
-            f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}"
-        )
+        lines.append(f"{curve} lacks {gap.sum()} of {kept[task].sum()} training levels: {_list(grid[gap])}")
     if len(curves) > _SHOWN:
         lines.append(f"and {len(curves) - _SHOWN} more runs lack some")
     return lines

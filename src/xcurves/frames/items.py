@@ -64,8 +64,7 @@ def settle_items(
     constant += tuple(
         str(name)
         for name in free
-        if frame[name].dtype.kind in "OUT"
-        or isinstance(frame[name].dtype, pd.CategoricalDtype)
+        if frame[name].dtype.kind in "OUT" or isinstance(frame[name].dtype, pd.CategoricalDtype)
         if n_labels(frame[name]) > 1 and _is_constant(frame, keys, name)
     )
     if passage is None:
@@ -77,11 +76,7 @@ def settle_items(
 
 def _passage_of(frame: pd.DataFrame, item: str, used: Sequence[str]) -> str | None:
     """Return the column that says what items belong to, if most of its labels have two items or more."""
-    found = [
-        str(name)
-        for name in frame.columns
-        if name not in used and is_passage(name) and may_be_label(frame, name)
-    ]
+    found = [str(name) for name in frame.columns if name not in used and is_passage(name) and may_be_label(frame, name)]
     for name in found:
         n_items = frame[[name, item]].drop_duplicates().groupby(name).size()
         if len(n_items) > 1 and (n_items >= _FEWEST).mean() > 0.5:
@@ -89,9 +84,7 @@ def _passage_of(frame: pd.DataFrame, item: str, used: Sequence[str]) -> str | No
     return None
 
 
-def _are_shared(
-    frame: pd.DataFrame, keys: Sequence[str], algorithm: str | None
-) -> bool:
+def _are_shared(frame: pd.DataFrame, keys: Sequence[str], algorithm: str | None) -> bool:
     """Return whether all algorithms have some of the same items."""
     if algorithm is None or algorithm in keys:
         return True

@@ -81,33 +81,23 @@ def curves_of(
     if training is not None:
         level = numbers(frame[training])
     scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
-    scores, failures = _with_failures(
-        reading, frame, scores, missing_scores, higher_is_better
-    )
+    scores, failures = _with_failures(reading, frame, scores, missing_scores, higher_is_better)
 
     # Rows of the same run and level become one, unless that is refused.
-    named = Named(
-        column_of, [value, *column_of.values(), *kept], names_of(reading.tasks)
-    )
+    named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks))
     if training is None:
         refuse_rungs(frame, named)
     refuse_negative(frame, level, named)
     if missing_scores is None and training is not None:
         of_task = prod(runs.shape[-2:])
         ask_of_ends(frame, Rows(curve, level, scores), of_task, named)
-    rows, is_kept, lines = frame_rows.one_each(
-        frame, Rows(curve, level, scores), named, duplicates, resumed=resumed
-    )
+    rows, is_kept, lines = frame_rows.one_each(frame, Rows(curve, level, scores), named, duplicates, resumed=resumed)
     if training is not None and reading.run is not None:
         warn_of_episodes(frame, column_of, rows)
-        warn_of_mixed_runs(
-            frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates
-        )
+        warn_of_mixed_runs(frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates)
     lines += failures
     if n_failed:
-        lines.append(
-            f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs"
-        )
+        lines.append(f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs")
     if levels == "run":
         curves = _at_own_levels(rows, runs)
     elif asked is None:
@@ -120,11 +110,7 @@ def curves_of(
         lines += dropped
 
     # A dim without a column is none, but for runs that are numbered here.
-    without = {
-        dim: 0
-        for dim, column in dims.items()
-        if column is None and dim not in runs.coords
-    }
+    without = {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}
     curves = curves.isel(without, drop=True).rename(value)
     curves = curves.assign_coords(_only_metrics(frame, named.used))
     _describe(curves, frame, column_of | {name: name for name in kept})
@@ -150,9 +136,7 @@ def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray
         rows = reading.frame[[dim, reading.passage]].drop_duplicates(dim)
         group_of = rows.set_index(dim)[reading.passage]
         groups = group_of.loc[curves[dim].to_numpy()].to_numpy()
-        curves = curves.assign_coords(
-            {reading.passage: (dim, labels.plain_labels(groups))}
-        )
+        curves = curves.assign_coords({reading.passage: (dim, labels.plain_labels(groups))})
         curves[dim].attrs["task_groups"] = reading.passage
     return curves
 
@@ -201,11 +185,7 @@ def _with_failures(
 def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
     """Return whether higher is better of a column of scores."""
     names = [value, _said_of(frame, value).get("long_name")]
-    metrics = {
-        str(column): frame[column].unique().tolist()
-        for column in frame
-        if direction.is_metric(column)
-    }
+    metrics = {str(column): frame[column].unique().tolist() for column in frame if direction.is_metric(column)}
     said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
     if isinstance(said.get(direction.HIGHER), Mapping):
         del said[direction.HIGHER]  # of other columns
@@ -222,23 +202,17 @@ def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
     return {
         str(column): frame[column].iloc[0]
         for column in frame
-        if direction.is_metric(column)
-        and column not in used
-        and len(frame[column].unique()) == 1
+        if direction.is_metric(column) and column not in used and len(frame[column].unique()) == 1
     }
 
 
-def _at_grid(
-    runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.float64]
-) -> xr.DataArray:
+def _at_grid(runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.float64]) -> xr.DataArray:
     """Return scores at levels that all runs share, (*extra, algorithm, run, training)."""
     blank = runs.expand_dims(training=grid, axis=-1)
     return blank.copy(data=scores.reshape(*runs.shape, -1))
 
 
-def _describe(
-    curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, str]
-) -> None:
+def _describe(curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, str]) -> None:
     """Give curves, and each of their coordinates, what the attrs of the frame say of its column."""
     for name, column in columns.items():
         curves[name].attrs = {"long_name": column} | _said_of(frame, column)
@@ -247,15 +221,9 @@ def _describe(
     curves.attrs = carried | _said_of(frame, str(curves.name))
 
 
-def _without_empty_rows(
-    frame: pd.DataFrame, value: str, training: str | None
-) -> pd.DataFrame:
+def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None) -> pd.DataFrame:
     """Leave out rows that have neither a score nor a level of training, such as other lines of a log."""
-    if (
-        not isinstance(value, str)
-        or not isinstance(training, str)
-        or not {value, training} <= set(frame.columns)
-    ):
+    if not isinstance(value, str) or not isinstance(training, str) or not {value, training} <= set(frame.columns):
         return frame
     empty = frame[value].isna() & frame[training].isna()
     if not empty.any():
@@ -325,25 +293,15 @@ def _runs(
         elif dim == "run" and kept:
             columns = [column for column in dims.values() if column is not None]
             coords[dim], codes[dim] = _points(frame, columns, kept)
-    runs = xr.DataArray(
-        np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names
-    )
+    runs = xr.DataArray(np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names)
     curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
-    return runs.assign_coords(
-        {name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}
-    ), curve
+    return runs.assign_coords({name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}), curve
 
 
-def _points(
-    frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _points(frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return numbers of runs, one for each combination of coordinates and its repeats, and the number of each row."""
     repeat = frame.groupby([*columns, *kept], observed=True).cumcount()
-    points = (
-        frame[list(kept)]
-        .assign(**{_REPEAT: repeat})
-        .groupby([*kept, _REPEAT], observed=True)
-    )
+    points = frame[list(kept)].assign(**{_REPEAT: repeat}).groupby([*kept, _REPEAT], observed=True)
     codes = np.asarray(points.ngroup(), dtype=np.int64)
     return np.arange(codes.max() + 1), codes
 
@@ -382,9 +340,7 @@ def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
     """Return scores with each run's own levels, (*extra, algorithm, run, evaluation)."""
     scores, levels = own_levels(rows, runs.size)
     shape = (*runs.shape, scores.shape[1])
-    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(
-        data=scores.reshape(shape)
-    )
+    curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(data=scores.reshape(shape))
     return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
 
 
@@ -403,25 +359,18 @@ def _lasts(attr: object) -> bool:
     return isinstance(attr, str | float) or (type(attr) is int and abs(attr) < 2**31)
 
 
-def _dense(
-    rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return scores at the levels of any run, unless each task's levels have many more cells than rows."""
     most = _CELLS * len(rows.curve)
     if runs.size * len(grid) > most:
         per_task = runs.sizes["algorithm"] * runs.sizes["run"]
-        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[
-            0
-        ].astype(np.int64)
-        n_cells = int(
-            (np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum()
-        )
+        pairs = np.unique(np.stack([rows.curve // per_task, rows.level]), axis=1)[0].astype(np.int64)
+        n_cells = int((np.bincount(pairs) * np.bincount(np.unique(rows.curve) // per_task)).sum())
         if n_cells > most:
             raise Refusal(
                 "runs",
                 UNSAID,
-                f"share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,}"
-                " cells",
+                f"share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} cells",
                 Cure(
                     "Keep the levels of each run: ",
                     give(levels="run"),
@@ -434,9 +383,7 @@ def _dense(
     return at_levels(rows, runs.size, grid, None, None)
 
 
-def _aligned(
-    rows: Rows, runs: xr.DataArray, asked: Asked
-) -> tuple[xr.DataArray, list[str]]:
+def _aligned(rows: Rows, runs: xr.DataArray, asked: Asked) -> tuple[xr.DataArray, list[str]]:
     """Return scores at the levels of a grid, (*extra, algorithm, run, training), and what was dropped."""
     # A run that ends with an infinite score failed: it cuts no other run.
     ends = short_runs.ends_of_rows(rows, runs)
@@ -447,9 +394,7 @@ def _aligned(
 
     shape = (prod(runs.shape[:-2]), *runs.shape[-2:])
     levels = partial(grids.levels_of_rows, rows, shape, after.to_numpy())
-    grid, kept, lines = grids.choose(
-        asked, levels, runs, lambda: rows, after=after, frame=True
-    )
+    grid, kept, lines = grids.choose(asked, levels, runs, lambda: rows, after=after, frame=True)
     lines += short_runs.say_failed(ends)
     scores = at_levels(rows, runs.size, grid, asked.method, asked.tolerance)
     curves = short_runs.mark(
@@ -471,10 +416,7 @@ def _aligned(
 def _say_short_runs(ends: short_runs.Ends, on: str) -> list[str]:
     """Warn of short runs, which end the grid of their task; return what the history says of them."""
     calls = {
-        how: Cure(
-            Words("levels='run' and ", ""), call(".curves.align", on, runs_short=how)
-        )
-        for how in short_runs.HOW
+        how: Cure(Words("levels='run' and ", ""), call(".curves.align", on, runs_short=how)) for how in short_runs.HOW
     }
     reason, cure = short_runs.ask(ends, calls)
     if not reason:

@@ -18,9 +18,7 @@ from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message
-_EPISODES = re.compile(
-    r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE
-)
+_EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
 _RUNGS = frozenset(["n_resources", "budget", "rung"])  # of searches that stop the worse
 _MANY = 50  # runs for each level, of at least two
 
@@ -89,9 +87,7 @@ def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:
     rungs = [
         name
         for name in frame.select_dtypes("number")
-        if str(name).casefold() in _RUNGS
-        and name not in named.used
-        and len(frame[name].unique()) > 1
+        if str(name).casefold() in _RUNGS and name not in named.used and len(frame[name].unique()) > 1
     ]
     if not rungs:
         return
@@ -106,9 +102,7 @@ def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:
         first, last = (f"{edge(everyone):.12g}" for edge in (min, max))
         pieces.append(f"All trials, on the first: frame[frame[{rung!r}] == {first}]. ")
         if last != first:
-            pieces.append(
-                f"Those left on the last that all have: frame[frame[{rung!r}] == {last}]. "
-            )
+            pieces.append(f"Those left on the last that all have: frame[frame[{rung!r}] == {last}]. ")
     cure = Cure(*pieces, "As training: ", give(training=rung))
     raise Refusal(
         "training",
@@ -195,9 +189,7 @@ def warn_of_mixed_runs(
         numbers = unused_numbers(frame, named.used)
     run = named.dims["run"]
     for name in [*texts, *numbers]:
-        rows = pd.DataFrame(
-            {"curve": curve, "code": pd.factorize(frame[name])[0], "level": level}
-        )
+        rows = pd.DataFrame({"curve": curve, "code": pd.factorize(frame[name])[0], "level": level})
         parts = rows.groupby(["curve", "code"])["level"].agg(["size", "min", "max"])
         mixed = parts[parts.index.get_level_values("curve").duplicated(keep=False)]
         if not len(mixed):
@@ -236,9 +228,7 @@ def _listed(column: pd.Series[Any]) -> str:
     return ", ".join(shown)
 
 
-def warn_of_episodes(
-    frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
-) -> None:
+def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> None:
     """Warn if the run column looks like episodes; `columns` are those of the dims, `rows` are sorted by curve."""
     reason = _why(frame, columns, rows)
     if reason:
@@ -258,9 +248,7 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     if n_levels_of_run > 1 and n_curves <= _MANY * n_levels_of_run:
         return ""
 
-    groups = [
-        column for dim, column in columns.items() if dim not in ("run", "training")
-    ]
+    groups = [column for dim, column in columns.items() if dim not in ("run", "training")]
     n_groups = len(frame[groups].drop_duplicates())
     n_levels = len(np.unique(rows.level))
     if n_levels_of_run == 1 and n_levels > 1 and n_curves > n_groups:

@@ -29,7 +29,8 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     -------
     DataArray
         As `scores`, without a unit; lazy if they are. The step is recorded in ``attrs["history"]``, and in
-        ``attrs["higher_is_better"]`` that higher is better from now on, unless lower was and every `high` is the larger.
+        ``attrs["higher_is_better"]`` that higher is better from now on, unless lower was and every `high` is the
+        larger.
 
     Raises
     ------
@@ -53,9 +54,7 @@ def normalize(scores: xr.DataArray, *, low: Reference, high: Reference) -> xr.Da
     [[0.2, 0.6], [0.2, 0.6]]
     """
     validation.check_array("scores", scores)
-    lowest, highest = (
-        check_reference(scores, *each) for each in (("low", low), ("high", high))
-    )
+    lowest, highest = (check_reference(scores, *each) for each in (("low", low), ("high", high)))
     with np.errstate(over="ignore"):
         span = highest - lowest
     _refuse(
@@ -110,9 +109,7 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     return aligned
 
 
-def _check_labels(
-    scores: xr.DataArray, name: str, given: xr.DataArray, dim: Hashable
-) -> None:
+def _check_labels(scores: xr.DataArray, name: str, given: xr.DataArray, dim: Hashable) -> None:
     if (dim in given.coords) != (dim in scores.coords):
         raise Refusal(
             name,
@@ -122,9 +119,7 @@ def _check_labels(
         )
     if dim not in scores.coords:
         return
-    lacking = [
-        label for label in scores.indexes[dim] if label not in given.indexes[dim]
-    ]
+    lacking = [label for label in scores.indexes[dim] if label not in given.indexes[dim]]
     if lacking:
         raise Refusal(
             name,
@@ -147,9 +142,7 @@ def _refuse(where: Any, what: str, cure: str) -> None:
     if not len(cells):
         return
     first = where.isel(dict(zip(where.dims, cells[0].tolist(), strict=True)))
-    name = ", ".join(
-        f"{dim} {first[dim].item()!r}" for dim in where.dims if dim in first.coords
-    )
+    name = ", ".join(f"{dim} {first[dim].item()!r}" for dim in where.dims if dim in first.coords)
     if name:
         what = f"{name}: {what}"
     raise Refusal("", UNSAID, what, cure)

@@ -24,9 +24,7 @@ def unknown_words(doubt: Doubt) -> str:
     """Return what could not be told: "which column is the run (seed or rep)"."""
     if doubt.question:
         return doubt.question
-    unknown = [
-        f"the {role} ({either(columns)})" for role, columns in doubt.unknown.items()
-    ]
+    unknown = [f"the {role} ({either(columns)})" for role, columns in doubt.unknown.items()]
     return f"does not say which column is {' and '.join(unknown)}"
 
 
@@ -55,11 +53,7 @@ def _call(given: Mapping[str, Any], choice: Choice) -> str:
         if role not in said:
             continue
         shown.append(f"{argument}={_plain(said[role])!r}")
-    shown += [
-        f"{name}={column!r}"
-        for name, column in said.items()
-        if name not in (*ARGUMENTS, "select")
-    ]
+    shown += [f"{name}={column!r}" for name, column in said.items() if name not in (*ARGUMENTS, "select")]
     rows = "frame"
     if "select" in said:
         column, _, label = said["select"].partition("=")

@@ -208,11 +208,7 @@ class _Finder:
     def _find_points(self) -> Reading | None:
         """Return the reading of the points of a scaling law: losses of model sizes and tokens, each row a run."""
         found = roles.points_of(self.frame)
-        said = {
-            role
-            for role in (*ROLES, "coords", "passage")
-            if self.typed.get(role, []) != []
-        }
+        said = {role for role in (*ROLES, "coords", "passage") if self.typed.get(role, []) != []}
         if found is None or said - {"score"}:
             return None
         score = self.roles.get("score")
@@ -243,11 +239,7 @@ class _Finder:
                 self.roles[role] = columns[0]
             elif len(columns) > 1:
                 self.roles[role], self.frame = with_joined(self.frame, columns)
-        typed = [
-            name
-            for role in ("algorithm", "run")
-            for name in listed(self.typed.get(role))
-        ]
+        typed = [name for role in ("algorithm", "run") for name in listed(self.typed.get(role))]
         extra = [name for name in told.extra if name not in typed]
         if extra and "tasks" not in self.roles:
             self.roles["tasks"] = extra
@@ -285,17 +277,13 @@ class _Finder:
     def _find_runs(self) -> None:
         """Find the runs: a column of their name, or the folds of a data set, or both joined."""
         typed = listed(self.typed.get("run"))
-        folds = roles.find_folds(
-            self.frame, [name for name in self._used if name not in typed]
-        )
+        folds = roles.find_folds(self.frame, [name for name in self._used if name not in typed])
         if "run" in self.roles:
             if set(folds) & set(typed):
                 self.matched = FOLD
             return
         taken = [*self._used, *folds]
-        run, choices = roles.find_label(
-            self.frame, "run", taken, self._keys("algorithm", "tasks")
-        )
+        run, choices = roles.find_label(self.frame, "run", taken, self._keys("algorithm", "tasks"))
         if choices:
             self.missing["run"] = choices
             self.roles["run"] = None
@@ -318,9 +306,7 @@ class _Finder:
             self.missing["algorithm"] = ["algorithm", told.rival]
             self.roles["algorithm"] = None
             return
-        found, choices = roles.find_label(
-            self.frame, "algorithm", self._used, self._keys("tasks")
-        )
+        found, choices = roles.find_label(self.frame, "algorithm", self._used, self._keys("tasks"))
         if choices:
             self.missing["algorithm"] = choices
         elif found is None:
@@ -329,9 +315,7 @@ class _Finder:
         self.roles["algorithm"] = found
 
     def _constant_in_items(self) -> tuple[str, ...]:
-        return settle_items(
-            self.frame, self.roles["tasks"], self._used, None, self.passage
-        ).constant
+        return settle_items(self.frame, self.roles["tasks"], self._used, None, self.passage).constant
 
     def _settle_items(self) -> None:
         """Take items that each algorithm has as tasks, and say what is not used of them."""
@@ -349,9 +333,7 @@ class _Finder:
         if items.passage is not None:
             self.made.append(f"tasks of one {items.passage} belong together")
         if items.constant:
-            self.made.append(
-                f"{', '.join(items.constant)} not used: the same in all rows of a task"
-            )
+            self.made.append(f"{', '.join(items.constant)} not used: the same in all rows of a task")
         self._constant = items.constant
 
     # numbers
@@ -392,16 +374,10 @@ class _Finder:
         """Take another training where the one that was found begins anew or never changes in a run."""
         scored = self.frame[self.frame[score].notna()]
         keys = self._keys("tasks", "algorithm", "run")
-        if (
-            is_clock(training)
-            and self._runs
-            and not scored.duplicated(self._runs).any()
-        ):
+        if is_clock(training) and self._runs and not scored.duplicated(self._runs).any():
             self.roles["training"] = None
             return
-        stuck = [
-            name for name in roles.constant_steps(scored) if name not in self._used
-        ]
+        stuck = [name for name in roles.constant_steps(scored) if name not in self._used]
         if is_clock(training) and self._runs and stuck:
             self._order_by_clock(scored, stuck[0], keys)
             return
@@ -410,21 +386,13 @@ class _Finder:
             kept = ~scored.duplicated([*keys, epoch], keep="last")
             self.frame = scored[kept]
             self.roles["training"] = epoch
-            self.made.append(
-                f"{training} begins anew in each {epoch}: the last row of each {epoch} counts"
-            )
+            self.made.append(f"{training} begins anew in each {epoch}: the last row of each {epoch} counts")
         elif self._runs and roles.is_constant_in_runs(scored, training, score, keys):
             self._order_by_clock(scored, training, keys)
 
-    def _order_by_clock(
-        self, scored: pd.DataFrame, training: str, keys: Sequence[str]
-    ) -> None:
+    def _order_by_clock(self, scored: pd.DataFrame, training: str, keys: Sequence[str]) -> None:
         """Take the order of a clock as training, whose steps never change; without a clock it cannot be told."""
-        used = [
-            name
-            for name in self._used
-            if name not in (training, self.roles["training"])
-        ]
+        used = [name for name in self._used if name not in (training, self.roles["training"])]
         clocks = [
             name
             for name in roles.clocks_in(scored, used)
@@ -435,23 +403,15 @@ class _Finder:
             self.missing["training"] = []
             return
         name = f"order of {clocks[0]}"
-        order = (
-            scored.groupby(list(keys), observed=True)[clocks[0]].rank().astype("int64")
-        )
+        order = scored.groupby(list(keys), observed=True)[clocks[0]].rank().astype("int64")
         self.frame = scored.assign(**{name: order})
         self.roles["training"] = name
-        self.made.append(
-            f"{training} never changes within a run: training is the order of {clocks[0]}"
-        )
+        self.made.append(f"{training} never changes within a run: training is the order of {clocks[0]}")
 
     def _number_runs(self) -> None:
         """Make runs of the rows of each algorithm and task, where scores have neither runs nor training."""
         known = self.roles
-        if (
-            known["run"] is not None
-            or "run" in self.missing
-            or "training" in self.missing
-        ):
+        if known["run"] is not None or "run" in self.missing or "training" in self.missing:
             return
         if known["training"] is not None or _RUN in self.frame:
             return
@@ -470,11 +430,7 @@ class _Finder:
             return ""
         keys = self._keys("algorithm", "tasks")
         for name in map(str, self.frame.columns):
-            if (
-                name in self._used
-                or n_labels(self.frame[name]) < 2
-                or roles.is_measure(self.frame[name])
-            ):
+            if name in self._used or n_labels(self.frame[name]) < 2 or roles.is_measure(self.frame[name]):
                 continue
             is_unique = not self.frame.duplicated([*keys, name]).any()
             if is_unique and are_matched(self.frame, name, self.roles["algorithm"]):
@@ -487,23 +443,12 @@ class _Finder:
         """Note what no column is named like, and what tells repeated rows apart."""
         known = self.roles
         typed_none = "algorithm" in self.typed
-        if (
-            known["algorithm"] is None
-            and "algorithm" not in self.missing
-            and not typed_none
-        ):
+        if known["algorithm"] is None and "algorithm" not in self.missing and not typed_none:
             used = [*self._used, *getattr(self, "_constant", ())]
-            self.missing["algorithm"] = roles.could_be_labels(
-                self.frame, used, self._keys("run")
-            )
+            self.missing["algorithm"] = roles.could_be_labels(self.frame, used, self._keys("run"))
         keys = self._keys("tasks", "algorithm", "run", "training")
         repeated = bool(keys) and bool(self._scored().duplicated(keys).any())
-        if (
-            known["run"] is None
-            and "run" not in self.missing
-            and repeated
-            and "run" not in self.typed
-        ):
+        if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
             self.missing["run"] = roles.could_be_labels(self.frame, self._used)
 
     def _scored(self) -> pd.DataFrame:
@@ -518,9 +463,7 @@ class _Finder:
             return self._doubt_of_training()
         if self.missing:
             return Doubt(dict(self.missing), tuple(self._choices()))
-        return (
-            self._doubt_of_ends() or self._doubt_of_parts() or self._doubt_of_rising()
-        )
+        return self._doubt_of_ends() or self._doubt_of_parts() or self._doubt_of_rising()
 
     def _doubt_of_ends(self) -> Doubt | None:
         """Return what to ask where runs were ended early: to leave them out may reward failing."""
@@ -535,9 +478,7 @@ class _Finder:
         select = {"select": f"{self.state}={finished[0]}"}
         choices = [Choice(select, f"{compared(rest, self.roles)}, without those")]
         counts = {"missing_scores": "failed"}
-        choices.append(
-            Choice(counts, f"{compared(self.frame, self.roles)}, those failed")
-        )
+        choices.append(Choice(counts, f"{compared(self.frame, self.roles)}, those failed"))
         if self.typed.get("missing_scores") == "failed":
             return None
         return Doubt({}, tuple(choices), f"has runs that were {', '.join(labels)}")
@@ -600,9 +541,7 @@ class _Finder:
             as_items = {"tasks": [*known["tasks"], name]}
             n_levels = scored[name].nunique()
             choices = (
-                Choice(
-                    as_steps, f"{compared(self.frame, known)}, at {n_levels:,} steps"
-                ),
+                Choice(as_steps, f"{compared(self.frame, known)}, at {n_levels:,} steps"),
                 Choice(as_items, compared(self.frame, known | as_items)),
             )
             return Doubt(
@@ -653,9 +592,7 @@ class _Finder:
         every.append({"algorithm": list(columns)})
         readings = [(chosen, self.roles | chosen) for chosen in every]
         return [
-            Choice(chosen, compared(self.frame, known))
-            for chosen, known in readings
-            if not _repeats(self.frame, known)
+            Choice(chosen, compared(self.frame, known)) for chosen, known in readings if not _repeats(self.frame, known)
         ]
 
 
@@ -702,6 +639,4 @@ def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
         for column in listed(given.get(role)):
             if column not in frame:
                 has = ", ".join(map(repr, list(frame.columns)[:20]))
-                raise Missing(
-                    role, column, "is no column of the frame", f"It has {has}"
-                )
+                raise Missing(role, column, "is no column of the frame", f"It has {has}")

@@ -46,9 +46,7 @@ class _Steps(NamedTuple):
 
     def changes_of(self, values: Floats) -> Floats:
         """Return each value less that of the row before, infinite at the first row of a curve."""
-        with np.errstate(
-            invalid="ignore"
-        ):  # of infinite levels, which are refused later
+        with np.errstate(invalid="ignore"):  # of infinite levels, which are refused later
             changes = np.diff(values, prepend=0.0)
         return np.where(self.begins, np.inf, changes)
 
@@ -224,9 +222,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     is_restart = falls & (steps.level > steps.first) & rise & goes_on
     unclear = falls & ~is_restart & ~anew
     if unclear.any():
-        choices = [
-            Choice({"duplicates": "last"}, f"rows in no order, sorted by {training}")
-        ]
+        choices = [Choice({"duplicates": "last"}, f"rows in no order, sorted by {training}")]
         if rise[unclear].all():
             choices.append(_began_again(steps))
         raise asks(_say_falls(frame, steps, unclear, named), choices, named)
@@ -235,9 +231,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     return is_restart
 
 
-def _ask_of_counts(
-    frame: pd.DataFrame, steps: _Steps, anew: Flags, named: Named
-) -> Doubtful:
+def _ask_of_counts(frame: pd.DataFrame, steps: _Steps, anew: Flags, named: Named) -> Doubtful:
     """Return the question whether runs that go back to their first level began again or go on."""
     going_on = _going_on(steps, anew).max()
     choices = [

@@ -69,17 +69,9 @@ def may_be_label(frame: pd.DataFrame, name: str) -> bool:
 
 def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns of tasks that have several labels, items among them."""
-    found = [
-        name
-        for name in _free(frame, used)
-        if is_item(name) or rank_of(name, USUAL_EXTRAS) is not None
-    ]
+    found = [name for name in _free(frame, used) if is_item(name) or rank_of(name, USUAL_EXTRAS) is not None]
     found = [name for name in found if dim_of(name) in ("task", None)]
-    return [
-        name
-        for name in found
-        if may_be_label(frame, name) and n_labels(frame[name]) > 1
-    ]
+    return [name for name in found if may_be_label(frame, name) and n_labels(frame[name]) > 1]
 
 
 def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
@@ -92,28 +84,16 @@ def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     return [name for name in found if not are_parts_of_data(frame[name].unique())]
 
 
-def find_label(
-    frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequence[str]
-) -> tuple[str | None, list[str]]:
+def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the column of algorithms or runs; or None and those between which is not chosen."""
     if dim in _free(frame, used) and not is_measure(frame[dim]):
         return dim, []
-    found = {
-        name: rank
-        for name in _free(frame, used)
-        if (rank := rank_of(name, names_of_dim(dim))) is not None
-    }
-    found = {
-        name: rank
-        for name, rank in found.items()
-        if may_be_label(frame, name) and not says_data(frame, name)
-    }
+    found = {name: rank for name in _free(frame, used) if (rank := rank_of(name, names_of_dim(dim))) is not None}
+    found = {name: rank for name, rank in found.items() if may_be_label(frame, name) and not says_data(frame, name)}
     varied = [name for name in found if n_labels(frame[name]) > 1] or list(found)
     whole = [name for name in varied if found[name] == 0] or varied
     # Names of the same labels, such as run_id beside seed, are one.
-    apart = [
-        name for name in whole[1:] if not _same_labels(frame, keys, whole[0], name)
-    ]
+    apart = [name for name in whole[1:] if not _same_labels(frame, keys, whole[0], name)]
     if apart:
         return None, whole
     if whole:
@@ -126,9 +106,7 @@ def says_data(frame: pd.DataFrame, name: str) -> bool:
     return is_fold(name) and are_parts_of_data(frame[name].dropna().unique())
 
 
-def only_text(
-    frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]
-) -> str | None:
+def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> str | None:
     """Return the column of text that has a few labels, if it is the only one."""
     texts = [
         name
@@ -140,9 +118,7 @@ def only_text(
     return None
 
 
-def could_be_labels(
-    frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str] = ()
-) -> list[str]:
+def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str] = ()) -> list[str]:
     """Return unused columns of few labels; `runs` are the columns that tell runs apart."""
     found = [name for name in _free(frame, used) if may_be_label(frame, name)]
     found = [name for name in found if 1 < n_labels(frame[name]) <= _MOST_LABELS]
@@ -163,11 +139,7 @@ def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> boo
 def find_trainings(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
     known = names_of_dim("training")
-    found = [
-        name
-        for name in numeric_columns(frame)
-        if name not in used and rank_of(name, known) is not None
-    ]
+    found = [name for name in numeric_columns(frame) if name not in used and rank_of(name, known) is not None]
     found = [name for name in found if not _NO_STEP & set(words_of(name))]
     found = [name for name in found if n_labels(frame[name]) > 1] or found
     return sorted(found, key=lambda name: (name != "training", _step_rank(name)))
@@ -183,15 +155,11 @@ def of_score(frame: pd.DataFrame, trainings: Sequence[str], score: str) -> str:
     return (whole or trainings)[0]
 
 
-def epochs_of(
-    frame: pd.DataFrame, trainings: Sequence[str], training: str, keys: Sequence[str]
-) -> str | None:
+def epochs_of(frame: pd.DataFrame, trainings: Sequence[str], training: str, keys: Sequence[str]) -> str | None:
     """Return the column of epochs if the training that was found begins anew in each of them, else None."""
     if words_of(training)[-1] not in WITHIN_EPOCH:
         return None
-    epochs = [
-        name for name in trainings if words_of(name)[-1:] in (["epoch"], ["epochs"])
-    ]
+    epochs = [name for name in trainings if words_of(name)[-1:] in (["epoch"], ["epochs"])]
     if not epochs or epochs[0] == training:
         return None
     epoch = epochs[0]
@@ -201,17 +169,13 @@ def epochs_of(
     first = rows.groupby([*keys, epoch], observed=True)[training].min()
     if not keys:
         return epoch if first.nunique() < len(first) else None
-    anew = first.groupby(level=list(range(len(keys)))).agg(
-        lambda each: each.is_monotonic_decreasing
-    )
+    anew = first.groupby(level=list(range(len(keys)))).agg(lambda each: each.is_monotonic_decreasing)
     if anew.all():
         return epoch
     return None
 
 
-def is_constant_in_runs(
-    frame: pd.DataFrame, training: str, score: str, keys: Sequence[str]
-) -> bool:
+def is_constant_in_runs(frame: pd.DataFrame, training: str, score: str, keys: Sequence[str]) -> bool:
     """Return whether a training never changes within a run while scores do."""
     rows = frame.loc[frame[score].notna(), [*keys, training, score]]
     levels = rows[[*keys, training]].drop_duplicates()
@@ -252,11 +216,7 @@ def points_of(frame: pd.DataFrame) -> tuple[str, str] | None:
     """Return the columns of model sizes and tokens, if rows are the points of a scaling law and no curves of runs."""
     found = []
     for known in (MODEL_SIZES, TOKENS):
-        names = [
-            str(name)
-            for name in numeric_columns(frame)
-            if str(name).casefold() in known
-        ]
+        names = [str(name) for name in numeric_columns(frame) if str(name).casefold() in known]
         if len(names) != 1 or n_labels(frame[names[0]]) < _FEWEST_POINTS:
             return None
         found += names
@@ -284,15 +244,10 @@ def _step_rank(name: str) -> tuple[int, int]:
     return rank, rank_of(name, names_of_dim("training")) or 0
 
 
-def _same_labels(
-    frame: pd.DataFrame, keys: Sequence[str], one: str, other: str
-) -> bool:
+def _same_labels(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str) -> bool:
     """Return whether two columns tell the same rows apart."""
     pairs = frame[[*keys, one, other]].drop_duplicates()
-    return (
-        not pairs.duplicated([*keys, one]).any()
-        and not pairs.duplicated([*keys, other]).any()
-    )
+    return not pairs.duplicated([*keys, one]).any() and not pairs.duplicated([*keys, other]).any()
 
 
 def _free(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:

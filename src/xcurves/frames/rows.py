@@ -74,9 +74,7 @@ def one_each(
     by_level = pd.DataFrame(sorted_rows._asdict()).groupby(["curve", "level"])["score"]
     joined = by_level.agg(duplicates).reset_index()
     lines.append(_say_joined(len(sorted_rows.score) - len(joined), duplicates))
-    return OneEach(
-        Rows(*(joined[name].to_numpy() for name in Rows._fields)), kept, lines
-    )
+    return OneEach(Rows(*(joined[name].to_numpy() for name in Rows._fields)), kept, lines)
 
 
 def _taken(rows: Rows, which: NDArray[np.int64]) -> Rows:
@@ -85,36 +83,25 @@ def _taken(rows: Rows, which: NDArray[np.int64]) -> Rows:
 
 def _changes(rows: Rows) -> NDArray[np.bool_]:
     """Return for each row but the first whether its curve or level is another than in the row before."""
-    return np.asarray(
-        (rows.curve[1:] != rows.curve[:-1]) | (rows.level[1:] != rows.level[:-1])
-    )
+    return np.asarray((rows.curve[1:] != rows.curve[:-1]) | (rows.level[1:] != rows.level[:-1]))
 
 
 def _say_joined(n_repeated: int, duplicates: Duplicates) -> str:
     kept = f"kept the {duplicates} of each"
     if duplicates == "mean":
         kept = "took the mean of each"
-    return (
-        f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"
-    )
+    return f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"
 
 
-def _repeats(
-    frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named
-) -> Refusal:
+def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named) -> Refusal:
     """Return the error about repeated rows of a frame, its sorted `rows` in that order."""
     repeated = np.sort(order[1:][~_changes(rows)])
-    first = "; ".join(
-        str(tuple(row))
-        for row in frame[named.keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist()
-    )
+    first = "; ".join(str(tuple(row)) for row in frame[named.keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
     count = f"{len(repeated)} rows repeat"
     if len(repeated) == 1:
         count = "1 row repeats"
     by_row = np.argsort(order)
-    apart = telling_apart(
-        frame.iloc[order[by_row]], rows.curve[by_row], rows.level[by_row], named.used
-    )
+    apart = telling_apart(frame.iloc[order[by_row]], rows.curve[by_row], rows.level[by_row], named.used)
     if apart:
         unused, cure = say_unused(frame, apart, named)
         count = f"{unused}, and {count}"

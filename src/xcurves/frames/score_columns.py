@@ -28,9 +28,7 @@ _STATISTICS = _ABOUT | {"mean", "average"}
 NO_NAME = ("Unnamed: 0", "")
 
 
-def find_score(
-    frame: pd.DataFrame, used: Sequence[str]
-) -> tuple[str | None, list[str]]:
+def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the column of the scores, or None, and the others that could be it."""
     numbers = [str(name) for name in numeric_columns(frame) if name not in used]
     numbers = [name for name in numbers if not name.startswith(CONFIG)]
@@ -39,11 +37,7 @@ def find_score(
     varied = [name for name in numbers if n_labels(frame[name]) > 1]
     if len(varied) == 1 or len(numbers) == 1:
         return (varied or numbers)[0], []
-    ranked = sorted(
-        (rank, place)
-        for place, name in enumerate(varied)
-        if (rank := _score_rank(name)) is not None
-    )
+    ranked = sorted((rank, place) for place, name in enumerate(varied) if (rank := _score_rank(name)) is not None)
     ordered = [varied[place] for _, place in ranked]
     if not ordered:
         return None, varied
@@ -58,9 +52,7 @@ def says_statistic(name: object) -> bool:
 def names_score(name: str) -> bool:
     """Return whether words are the usual name of a score, or say of which data it is."""
     words = set(words_of(name))
-    return looks_like_score(name) or any(
-        words <= known for known in (*_MEASURED, _TRAINED)
-    )
+    return looks_like_score(name) or any(words <= known for known in (*_MEASURED, _TRAINED))
 
 
 def numeric_columns(frame: pd.DataFrame) -> list[str]:

@@ -50,15 +50,16 @@ def to_dataarray(
     frame : DataFrame
         One row per score; of pandas, or any that has ``to_pandas()`` or ``__arrow_c_stream__`` (polars needs the extra
         `polars`). ``frame.attrs["units"]`` and ``frame.attrs["long_name"]``, if present, map columns to
-        units and names; strings and numbers in ``frame.attrs`` go to ``attrs``, integers of 2³¹ or more only if they are text.
+        units and names; strings and numbers in ``frame.attrs`` go to ``attrs``, integers of 2³¹ or more only if they
+        are text.
     value : str or FIND
         Column of the scores; a row without a score is a gap, or says that the run failed: `missing_scores`. A score of
         -inf (+inf where lower is better) says so too. FIND (``xcurves.FIND``), shown as ``...``: it is found.
     algorithm, run, training : str, None or FIND
         Columns that become the dims of these names; None for no such dim, FIND for what names and contents of columns
-        say: see Notes. Several columns of `algorithm` or `run`, ``["optimizer", "lr"]``, are one whose labels are joined:
-        "optimizer=muon, lr=0.001". With ``training=None`` scores have no training (trials); with ``run=None`` each
-        algorithm has one curve, or with `coords` each row is a run.
+        say: see Notes. Several columns of `algorithm` or `run`, ``["optimizer", "lr"]``, are one whose labels are
+        joined: "optimizer=muon, lr=0.001". With ``training=None`` scores have no training (trials); with ``run=None``
+        each algorithm has one curve, or with `coords` each row is a run.
     extra : str, sequence of str or FIND
         Columns that become further dims (tasks) under their own names.
     coords : str or sequence of str, optional
@@ -77,9 +78,9 @@ def to_dataarray(
     duplicates : {"raise", "first", "last", "mean", "purge"}
         What to do with several rows of one run at one training level: keep the first or the last score, or take the
         mean, of rows in any order; "purge": a run began again wherever its level does not rise, and rows before at that
-        level or above leave. "raise" refuses them, but for those with one meaning: equal rows, of which one is kept, and
-        a run that was restarted, which is purged. It was if the level falls, but not to the first of the run, and then
-        rises, while a column of time goes on.
+        level or above leave. "raise" refuses them, but for those with one meaning: equal rows, of which one is kept,
+        and a run that was restarted, which is purged. It was if the level falls, but not to the first of the run, and
+        then rises, while a column of time goes on.
     resumed : bool
         A run that goes back to its first training level goes on counting: 1, 2, 3, 1, 2 are 1, 2, 3, 4, 5.
     missing_scores : {None, "absent", "failed"}
@@ -129,13 +130,13 @@ def to_dataarray(
 
     Notes
     -----
-    Names propose what a column is, whole or by their last word (`env_steps`, `model_name`); what it holds can forbid it. A
-    column that is called like a dim is that dim. Steps and clocks tell nothing apart unless they are named: a step that
-    never changes within a run while scores do gives way to the order of a clock, an iteration that begins anew in each
-    epoch to the epoch. Questions that all algorithms have are tasks, with their passages as ``task_groups``; folds of a
-    data set are runs whose attr ``matched`` is "fold", which `analyze` compares as matched. Seeds are never matched. What
-    `readers.read` knows of its columns is in ``frame.attrs["xcurves"]``. Where several readings fit, the error has a call
-    for each. ``attrs["history"]`` says what was joined, made or left out.
+    Names propose what a column is, whole or by their last word (`env_steps`, `model_name`); what it holds can forbid
+    it. A column that is called like a dim is that dim. Steps and clocks tell nothing apart unless they are named: a
+    step that never changes within a run while scores do gives way to the order of a clock, an iteration that begins
+    anew in each epoch to the epoch. Questions that all algorithms have are tasks, with their passages as
+    ``task_groups``; folds of a data set are runs whose attr ``matched`` is "fold", which `analyze` compares as matched.
+    Seeds are never matched. What `readers.read` knows of its columns is in ``frame.attrs["xcurves"]``. Where several
+    readings fit, the error has a call for each. ``attrs["history"]`` says what was joined, made or left out.
 
     Examples
     --------
@@ -228,17 +229,10 @@ def _reading_of(
             asked.append(column)
     complete = len(said) == len(given)
     unknown = [name for name in [*asked, *kept] if not _has(frame, name)]
-    if (
-        complete
-        or unknown
-        or frame.columns.has_duplicates
-        or not _have_labels(frame, asked)
-    ):
+    if complete or unknown or frame.columns.has_duplicates or not _have_labels(frame, asked):
         return _as_named(frame, said)
     _refuse_index(frame, said)
-    reading = read_frame(
-        frame, said | {"coords": kept, "missing_scores": missing_scores}
-    )
+    reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores})
     if reading.doubt is not None and reading.doubt.choices:
         raise ask_in_python(reading, given)
     if reading.doubt is not None:
@@ -268,9 +262,7 @@ def _has(frame: pd.DataFrame, name: Any) -> bool:
 def _have_labels(frame: pd.DataFrame, names: Sequence[Any]) -> bool:
     """Return whether columns hold labels or numbers: lists and mappings are refused later."""
     called = [dim for dim in DIMS if dim in frame]
-    return all(
-        n_labels(frame[name]) for name in (*names, *called) if frame[name].notna().any()
-    )
+    return all(n_labels(frame[name]) for name in (*names, *called) if frame[name].notna().any())
 
 
 def _as_named(frame: pd.DataFrame, said: Mapping[str, Any]) -> Reading:
@@ -278,23 +270,15 @@ def _as_named(frame: pd.DataFrame, said: Mapping[str, Any]) -> Reading:
     named: dict[str, Any] = {dim: said.get(dim, dim) for dim in DIMS}
     for dim in ("algorithm", "run"):
         columns = named[dim]
-        if (
-            isinstance(columns, list)
-            and len(columns) > 1
-            and all(isinstance(name, str) for name in columns)
-        ):
+        if isinstance(columns, list) and len(columns) > 1 and all(isinstance(name, str) for name in columns):
             named[dim], frame = with_joined(frame, columns)
-    return Reading(
-        frame, score=said.get("score"), tasks=tuple(said.get("tasks", ())), **named
-    )
+    return Reading(frame, score=said.get("score"), tasks=tuple(said.get("tasks", ())), **named)
 
 
 def with_found_dims(curves: xr.DataArray, looked_for: Sequence[str]) -> xr.DataArray:
-    """Return curves that have each dim that was looked for: of one label, or one level, where there is no such column."""
+    """Return curves that have each dim that was looked for: of one label, or one level, where no column is it."""
     lacking = [
-        dim
-        for dim in ("algorithm", "run")
-        if dim in looked_for and dim not in curves.dims and dim not in curves.coords
+        dim for dim in ("algorithm", "run") if dim in looked_for and dim not in curves.dims and dim not in curves.coords
     ]
     if lacking:
         order = [dim for dim in ("algorithm", "run") if dim in (*lacking, *curves.dims)]
@@ -383,9 +367,7 @@ def to_dataset(
             "must name at least one column of scores",
             Cure("Name them: ", give(values=["return"])),
         )
-    make = partial(
-        to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra
-    )
+    make = partial(to_dataarray, algorithm=algorithm, run=run, training=training, extra=extra)
     options: dict[str, Any] = {
         "coords": coords,
         "levels": levels,
@@ -404,12 +386,8 @@ def to_dataset(
         held = of_each_value(tidy, names, columns)
     arrays = [
         # Each numbers the algorithms that it has: the merged ones are numbered anew.
-        make(own, name, columns=of_own, **options).drop_vars(
-            labels.COLOR_INDEX, errors="ignore"
-        )
+        make(own, name, columns=of_own, **options).drop_vars(labels.COLOR_INDEX, errors="ignore")
         for name, (own, of_own) in held.items()
     ]
-    merged = xr.merge(
-        arrays, join="outer", compat="no_conflicts", combine_attrs="override"
-    )
+    merged = xr.merge(arrays, join="outer", compat="no_conflicts", combine_attrs="override")
     return labels.with_color_index(merged)

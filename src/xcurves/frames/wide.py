@@ -43,11 +43,7 @@ def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
         pattern = re.compile(made)
     except re.error:
         pattern = re.compile("")
-    if (
-        not pattern.groupindex
-        or pattern.groups != len(pattern.groupindex)
-        or "{" in "".join([text, *rest[2::3]])
-    ):
+    if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
         raise _no_pattern(names, argument)
     return pattern
 
@@ -63,9 +59,7 @@ def _no_pattern(names: object, argument: str) -> ValueError:
 def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return labels as whole numbers if all are, each written in one way; otherwise as they are."""
     words = column.unique()
-    decimal = all(
-        isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words
-    )
+    decimal = all(isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words)
     # 1 and 01 are two labels.
     if decimal and len({int(word) for word in words}) == len(words):
         return column.astype(np.int64)
@@ -98,20 +92,13 @@ def to_long(
             f"Rename it, or drop it: frame.drop(columns={taken[0]!r})",
         )
     long = frame.melt(rest, list(parts.index), var_name=_COLUMN, value_name=value)
-    labels = (
-        parts.rename(columns=made)
-        .apply(whole_numbers)
-        .loc[long.pop(_COLUMN)]
-        .reset_index(drop=True)
-    )
+    labels = parts.rename(columns=made).apply(whole_numbers).loc[long.pop(_COLUMN)].reset_index(drop=True)
     tidy = pd.concat([labels, long], axis=1)
     tidy.attrs = dict(frame.attrs)
     return tidy
 
 
-def of_each_value(
-    frame: pd.DataFrame, values: Sequence[str], columns: Columns
-) -> dict[str, tuple[pd.DataFrame, Any]]:
+def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) -> dict[str, tuple[pd.DataFrame, Any]]:
     """Return for each of several scores the table without the columns of the others, and which columns hold it.
 
     `columns` is a pattern with the part ``{value}``, or maps each score to a pattern or to a mapping of one dim.
@@ -183,23 +170,17 @@ def to_long_of_values(
     ]
     joined = tables[0]
     for other in tables[1:]:
-        joined = joined.merge(
-            other, how="outer", on=[name for name in joined if name in other]
-        )
+        joined = joined.merge(other, how="outer", on=[name for name in joined if name in other])
     joined.attrs = dict(frame.attrs)
     return joined.drop(columns=_ROW)
 
 
-def with_joined(
-    frame: pd.DataFrame, columns: Sequence[str]
-) -> tuple[str, pd.DataFrame]:
+def with_joined(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[str, pd.DataFrame]:
     """Return the name of a new column, the labels of several joined, and the frame with it."""
     missing = [name for name in columns if name not in frame]
     if missing:
         has = ", ".join(map(repr, frame.columns))
-        raise Missing(
-            "algorithm", missing[0], "is no column of the frame", f"It has {has}"
-        )
+        raise Missing("algorithm", missing[0], "is no column of the frame", f"It has {has}")
     name = ", ".join(map(_short, columns))
     return name, frame.assign(**{name: join_labels(frame, columns)})
 
@@ -233,14 +214,10 @@ def _parts(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.Dat
         return _of_pattern(frame, columns, used)
     if isinstance(columns, Mapping):
         return _of_mapping(frame, columns)
-    raise WrongType(
-        "columns", columns, "must be a pattern or a mapping", "Try '{algorithm}'"
-    )
+    raise WrongType("columns", columns, "must be a pattern or a mapping", "Try '{algorithm}'")
 
 
-def _of_mapping(
-    frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]
-) -> pd.DataFrame:
+def _of_mapping(frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     if len(columns) != 1 or isinstance(next(iter(columns.values())), str):
         raise Refusal(
             "columns",
@@ -252,9 +229,7 @@ def _of_mapping(
     missing = [name for name in names if name not in frame]
     if missing or not names:
         has = ", ".join(map(repr, frame.columns))
-        raise Missing(
-            "columns", columns, "names no column of the frame", f"It has {has}"
-        )
+        raise Missing("columns", columns, "names no column of the frame", f"It has {has}")
     return pd.DataFrame({dim: [str(name) for name in names]}, index=list(names))
 
 
@@ -274,9 +249,7 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
             parts_of[name] = match.groupdict()
     if not parts_of:
         known = ", ".join(map(repr, frame.columns))
-        raise Missing(
-            "columns", columns, "fits no column of numbers", f"The frame has {known}"
-        )
+        raise Missing("columns", columns, "fits no column of numbers", f"The frame has {known}")
     unusual = [part for part in pattern.groupindex if part in DIMS and part in frame]
     if unusual:
         raise Refusal(

@@ -39,11 +39,7 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
         return None
     made = before.text + words.pop() + "{run}" + after.text
     parts = re.findall(r"\{\w+\}", made)
-    return (
-        Pattern(made, before.scores or after.scores)
-        if len(set(parts)) == len(parts)
-        else None
-    )
+    return Pattern(made, before.scores or after.scores) if len(set(parts)) == len(parts) else None
 
 
 def _pattern_of(texts: Sequence[str], is_score: IsScore) -> Pattern | None:
@@ -58,19 +54,11 @@ def _pattern_of(texts: Sequence[str], is_score: IsScore) -> Pattern | None:
         for end in ("", *_SEPARATORS):
             # The separators at both ends belong to none of the parts.
             inner = [text[len(begin) : len(text) - len(end)] for text in texts]
-            strips = all(
-                text.startswith(begin) and text.endswith(end) for text in texts
-            )
-            if not strips or any(
-                word[:1] in _SEPARATORS or word[-1:] in _SEPARATORS for word in inner
-            ):
+            strips = all(text.startswith(begin) and text.endswith(end) for text in texts)
+            if not strips or any(word[:1] in _SEPARATORS or word[-1:] in _SEPARATORS for word in inner):
                 continue
             parts = _parts_of(inner, is_score)
-            return (
-                None
-                if parts is None
-                else Pattern(begin + parts.text + end, parts.scores)
-            )
+            return None if parts is None else Pattern(begin + parts.text + end, parts.scores)
     return None
 
 
@@ -99,19 +87,10 @@ def _cut(text: str, separator: str, n_words: int) -> tuple[str, str]:
 
 def _grid(split: Sequence[tuple[str, str]], is_score: IsScore) -> Pattern | None:
     """Return the part of the score if every algorithm has every score: its text, or that of several."""
-    algorithms, scores = (
-        dict.fromkeys(pair[side] for pair in split) for side in (0, 1)
-    )
-    if (
-        "" in algorithms
-        or "" in scores
-        or len(algorithms) < 2
-        or len(split) != len(algorithms) * len(scores)
-    ):
+    algorithms, scores = (dict.fromkeys(pair[side] for pair in split) for side in (0, 1))
+    if "" in algorithms or "" in scores or len(algorithms) < 2 or len(split) != len(algorithms) * len(scores):
         return None
-    words = [
-        word for algorithm in algorithms for word in re.split(r"[\W_]+", algorithm)
-    ]
+    words = [word for algorithm in algorithms for word in re.split(r"[\W_]+", algorithm)]
     if any(map(is_score, words)) or not all(map(is_score, scores)):
         return None
     (text,) = scores if len(scores) == 1 else ("{value}",)

@@ -1,4 +1,4 @@
-"""Rows and columns of wide tables that sum up the others: averages, ranks, totals; they are no tasks and no algorithms."""
+"""Rows and columns of wide tables that sum up the others, averages, ranks, totals: no tasks and no algorithms."""
 
 from __future__ import annotations
 
@@ -27,12 +27,8 @@ def summary_columns(scores: Sequence[Any]) -> list[Any]:
 
 
 def without_summaries(frame: pd.DataFrame, scores: Sequence[Any]) -> pd.DataFrame:
-    """Return a wide table without its last rows that sum up those above, by their name or as their means; they are said."""
-    texts = [
-        name
-        for name in frame.select_dtypes(exclude=["number", "bool"])
-        if name not in scores
-    ]
+    """Return a wide table without last rows that sum up those above, by their name or their means; they are said."""
+    texts = [name for name in frame.select_dtypes(exclude=["number", "bool"]) if name not in scores]
     values = frame[list(scores)].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     n_rows = len(frame)
     left_out: list[str] = []

@@ -16,9 +16,7 @@ from xcurves.frames.wide_columns import Pattern, fitting_pattern
 from xcurves.frames.wide_summaries import summary_columns
 
 
-def long_form(
-    frame: pd.DataFrame, known: Mapping[str, Any]
-) -> tuple[pd.DataFrame, str]:
+def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, str]:
     """Return a row for each score where columns are algorithms or runs, and what is said of it; else the frame and "".
 
     They are taken for these where every other column names algorithms, runs, training or tasks, and none is called
@@ -52,9 +50,7 @@ def long_form(
     if not named:
         frame = frame.assign(task=np.arange(1, len(frame) + 1))
         how = f", rows are the tasks{how}"
-    return to_long(
-        frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}
-    ), how
+    return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
 
 
 def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> Pattern | None:
@@ -63,26 +59,18 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> Pattern | Non
     if len(scores) < 2 or any(map(says_statistic, scores)):
         return None
     pattern = fitting_pattern(scores, names_score)
-    parts = [
-        dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text
-    ]
+    parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
     if not parts or any(dim in given or dim in named.values() for dim in parts):
         return None
     return pattern
 
 
-def _named_and_scores(
-    frame: pd.DataFrame, known: Mapping[str, Any]
-) -> tuple[dict[str, str], list[str]]:
+def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     """Return what columns with usual names are, and the other columns of numbers with decimals."""
     free = [name for name in frame.columns if name not in columns_of(known)]
     kinds = {name: dim_of(name) for name in free}
     named = {name: kind for name, kind in kinds.items() if kind is not None}
-    scores = [
-        name
-        for name in free
-        if name not in named and pd.api.types.is_float_dtype(frame[name])
-    ]
+    scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
     return named, scores
 
 

@@ -53,9 +53,7 @@ def t_quantile(alpha: float, degrees: Floats) -> Floats:
     return np.asarray(quantiles[place].reshape(np.shape(degrees)))
 
 
-def student(
-    estimate: Floats | float, error: Floats | float, degrees: Floats, alpha: float
-) -> Floats:
+def student(estimate: Floats | float, error: Floats | float, degrees: Floats, alpha: float) -> Floats:
     """Return Student's intervals of estimates with these standard errors, shape (..., 2)."""
     half = t_quantile(alpha, degrees) * error
     return np.stack([estimate - half, estimate + half], axis=-1)

@@ -26,14 +26,10 @@ from xcurves.learning_curves.text import STRETCH
 
 _AT_ONCE = 512  # pairs of curves
 # these of θ
-_COMBINED = np.array(
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]]
-)
+_COMBINED = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])
 
 
-def compare_learners(
-    fit: xr.Dataset, *, reference: Hashable | None = None, at: float | None = None
-) -> xr.Dataset:
+def compare_learners(fit: xr.Dataset, *, reference: Hashable | None = None, at: float | None = None) -> xr.Dataset:
     r"""Compare every algorithm's learning curve with that of a reference.
 
     Parameters
@@ -135,9 +131,7 @@ def compare_learners(
         *parts,
         *curves.curves_of(against),
         where,
-        context=Context.of(
-            first, confidence_level=fit.attrs["confidence_level"], core=("training",)
-        ),
+        context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
         core=("training",),
         sizes={"crossing": 2},
         attrs={"reference": reference, "at": at, "units": fit.attrs["units"]},
@@ -167,9 +161,7 @@ def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.Da
     return xr.DataArray(size[0])
 
 
-def _compare_group(
-    group: Group, *, model: Model, known: bool, n_comparisons: int
-) -> dict[str, Floats]:
+def _compare_group(group: Group, *, model: Model, known: bool, n_comparisons: int) -> dict[str, Floats]:
     """Compare, given what `curves_of` returns for the learners, then for the reference, and N; not all at once."""
 
     def compared(some: slice) -> dict[str, Floats]:
@@ -202,32 +194,23 @@ def _compare(
     learner, reference = (compare.restated(each, at) for each in (ours, theirs))
     beyond = ~(at <= high)
     learner.theta[beyond] = np.nan
-    unknown = beyond | np.isnan(
-        ours.theta[:, powerlaw.GAMMA] + theirs.theta[:, powerlaw.GAMMA]
-    )
+    unknown = beyond | np.isnan(ours.theta[:, powerlaw.GAMMA] + theirs.theta[:, powerlaw.GAMMA])
     apart = unknown | ~(low <= high)
     low, high = np.where(apart, 1.0, low), np.where(apart, 2.0, high)
     of_all = alpha / n_comparisons
     stretches = compare.equal_sizes(learner, reference, low, high, of_all)
     difference = (learner.theta - reference.theta)[:, :2] @ _COMBINED[:, :2].T
     difference[unknown, 1:] = np.nan
-    variances = np.stack(
-        [powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)]
-    )
+    variances = np.stack([powerlaw.variance(_COMBINED, each.covariance) for each in (learner, reference)])
     own, together = (
-        powerlaw.around(
-            difference, compare.half_width(learner, reference, variances, level)
-        )
+        powerlaw.around(difference, compare.half_width(learner, reference, variances, level))
         for level in (alpha, of_all)
     )
     return {
         "difference": difference,
         "difference_ci": own,
         "difference_ci_simultaneous": together,
-        **{
-            n: np.where(apart[:, np.newaxis], np.nan, size)
-            for n, size in zip(STRETCH, stretches, strict=True)
-        },
+        **{n: np.where(apart[:, np.newaxis], np.nan, size) for n, size in zip(STRETCH, stretches, strict=True)},
         **_multipliers(learner, reference, unknown, (alpha, of_all), widened),
     }
 
@@ -241,9 +224,7 @@ def _multipliers(
 ) -> dict[str, Floats]:
     """Return how many times the data the learner is worth, with intervals in logarithms, by itself and of all."""
     at, error = learner.at, powerlaw.ERROR
-    log = compare.log_multiplier(
-        reference.theta, np.where(unknown, np.nan, learner.theta[:, error])
-    )
+    log = compare.log_multiplier(reference.theta, np.where(unknown, np.nan, learner.theta[:, error]))
     there = (at * np.exp(log))[:, np.newaxis]
     slopes = powerlaw.gradient(reference.theta, there, at)
     of_reference = powerlaw.variance(slopes, reference.covariance)[:, 0]
@@ -256,9 +237,7 @@ def _multipliers(
     def interval(alpha: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.log(reached / top)
-            added = reached * powerlaw.added_width(
-                alpha, reference.rho_law, octaves, change
-            )
+            added = reached * powerlaw.added_width(alpha, reference.rho_law, octaves, change)
         known = compare.half_width(learner, reference, of_errors, alpha)
         half = np.hypot(known, widened * added[:, 0])
         return np.exp(powerlaw.around(log, half / steepness))

@@ -30,7 +30,7 @@ def compare_scaling_laws(
     at_size_and_tokens: tuple[float, float] | None = None,
     compute: float | Sequence[float] | Floats | None = None,
 ) -> xr.Dataset:
-    r"""Compare the scaling laws of two suites: their losses at one size, and what compute the difference is worth.
+    r"""Compare the scaling laws of two suites: losses at one size, and what compute the difference is worth.
 
     Parameters
     ----------
@@ -105,14 +105,8 @@ def compare_scaling_laws(
             "must be one pair of model size and tokens",
             "Call once for each",
         )
-    budgets = (
-        np.empty(0)
-        if compute is None
-        else check_n("compute", compute, "1e21", LARGEST**2)
-    )
-    suites = xr.DataArray(
-        fit[dim].to_numpy(), {"algorithm": fit[dim].to_numpy()}, ["algorithm"]
-    )
+    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", LARGEST**2)
+    suites = xr.DataArray(fit[dim].to_numpy(), {"algorithm": fit[dim].to_numpy()}, ["algorithm"])
     both, coords = (
         np.array(labels.algorithm_pairs(suites)).T,
         labels.pair_coords(suites),
@@ -122,24 +116,15 @@ def compare_scaling_laws(
         for name, each in fit.coords.items()
         if dim in each.dims and name not in {*SIZES, *kinds.FIT_SCALING_LAW.variables}
     ]
-    pairs = [
-        fit.isel({dim: each}).drop_vars(own).rename({dim: "pair"}).assign_coords(coords)
-        for each in both
-    ]
+    pairs = [fit.isel({dim: each}).drop_vars(own).rename({dim: "pair"}).assign_coords(coords) for each in both]
     return of_laws(
         kinds.COMPARE_SCALING_LAWS,
         _compare,
         fit,
         *(array for each in pairs for array in laws_of(each)),
         compute=budgets,
-        when=[
-            name
-            for name, given in (("at", at_size_and_tokens), ("compute", compute))
-            if given is not None
-        ],
-        attrs={}
-        if at_size_and_tokens is None
-        else dict(zip(SIZES, where[0].tolist(), strict=True)),
+        when=[name for name, given in (("at", at_size_and_tokens), ("compute", compute)) if given is not None],
+        attrs={} if at_size_and_tokens is None else dict(zip(SIZES, where[0].tolist(), strict=True)),
         at=where.T,
         n_pairs=both.shape[1],
     )
@@ -161,26 +146,16 @@ def _suites(fit: xr.Dataset) -> str:
     return dim
 
 
-def _compare(
-    one: Known, other: Known, *, at: Floats, product: Floats, alpha: float, n_pairs: int
-) -> dict[str, Floats]:
+def _compare(one: Known, other: Known, *, at: Floats, product: Floats, alpha: float, n_pairs: int) -> dict[str, Floats]:
     """Compare pairs of laws, at one size and tokens and at products N D."""
     own = _with_intervals(one, other, at, product, alpha)
     together = _with_intervals(one, other, at, product, alpha / n_pairs)
-    return own | {
-        f"{name}_simultaneous": ends
-        for name, ends in together.items()
-        if name.endswith("_ci")
-    }
+    return own | {f"{name}_simultaneous": ends for name, ends in together.items() if name.endswith("_ci")}
 
 
-def _with_intervals(
-    one: Known, other: Known, at: Floats, product: Floats, alpha: float
-) -> dict[str, Floats]:
+def _with_intervals(one: Known, other: Known, at: Floats, product: Floats, alpha: float) -> dict[str, Floats]:
     a, b = (intervals.share_of_size(each, alpha) for each in (one, other))
-    log_ratio, half = intervals.log_ratio(
-        *(intervals.loss(each, at[0], at[1], alpha) for each in (one, other))
-    )
+    log_ratio, half = intervals.log_ratio(*(intervals.loss(each, at[0], at[1], alpha) for each in (one, other)))
     times, ends = intervals.multiplier(one, other, product, alpha)
     return {
         "exponent_difference": b[0] - a[0],

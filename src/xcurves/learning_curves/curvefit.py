@@ -81,20 +81,14 @@ class Fitter:
 
     def __call__(self, group: Group) -> dict[str, Floats]:
         """Fit tasks, given errors, shape (task, fold, size), N, and the standard errors and folds of means."""
-        return in_stretches(
-            lambda some: self._tasks(group, some), len(group.names), _BLOCK
-        )
+        return in_stretches(lambda some: self._tasks(group, some), len(group.names), _BLOCK)
 
     def _tasks(self, group: Group, some: slice) -> dict[str, Floats]:
         """Return the variables of tasks, NaN and 0 for those that cannot be fitted."""
         errors, at, *aggregates = (each[some] for each in group.data)
         names, n = group.names[some], self.model.n
         check_values(errors, self.unit, names)
-        sizes = (
-            _of_aggregates(errors[:, 0], aggregates, names)
-            if aggregates
-            else Sizes(*wls.size_statistics(errors))
-        )
+        sizes = _of_aggregates(errors[:, 0], aggregates, names) if aggregates else Sizes(*wls.size_statistics(errors))
         has = sizes.folds > 0
         out = blank(group.layout, len(names))
         out["n_folds"], out["mean_error"] = (
@@ -109,9 +103,7 @@ class Fitter:
             (replace(self.model, weights="relative"), single),
         ):
             tasks = np.flatnonzero(theirs)
-            reasons = unfit(
-                model, used.take(tasks), known=self._known(model), beyond=beyond[tasks]
-            )
+            reasons = unfit(model, used.take(tasks), known=self._known(model), beyond=beyond[tasks])
             out["unfit"][tasks] = reasons
             fitted = tasks[reasons == FITTED]
             if fitted.size:
@@ -131,9 +123,7 @@ class Fitter:
     def _known(self, model: Model) -> bool:
         return self.known and model.weights != "relative"
 
-    def _fit(
-        self, model: Model, at: Floats, sizes: Sizes, every: Sizes, context: Context
-    ) -> dict[str, Floats]:
+    def _fit(self, model: Model, at: Floats, sizes: Sizes, every: Sizes, context: Context) -> dict[str, Floats]:
         """Fit tasks that can be fitted to the sizes that are used; backtests know every size."""
         fit, has = model.fit(at, sizes), sizes.folds > 0
         estimates = powerlaw.parameters(fit.theta, at)
@@ -141,16 +131,10 @@ class Fitter:
         covariance = model.covariance(at, sizes, fit)
         by_theta = powerlaw.jacobian(fit.theta, at)
         of_parameters = by_theta @ covariance @ by_theta.swapaxes(-1, -2)
-        given_gamma = powerlaw.variance(
-            by_theta, model.covariance(at, sizes, fit, given_gamma=True)
-        )
-        degrees = model.degrees(
-            sizes.folds, known=self._known(model), at_bound=fit.at_bound
-        )
+        given_gamma = powerlaw.variance(by_theta, model.covariance(at, sizes, fit, given_gamma=True))
+        degrees = model.degrees(sizes.folds, known=self._known(model), at_bound=fit.at_bound)
         stderr = np.sqrt(np.maximum(np.diagonal(of_parameters, axis1=1, axis2=2), 0.0))
-        interval = powerlaw.around(
-            estimates, t_quantile(context.alpha, degrees)[:, np.newaxis] * stderr
-        )
+        interval = powerlaw.around(estimates, t_quantile(context.alpha, degrees)[:, np.newaxis] * stderr)
         tested = refits.backtest(model, at, every, self.octaves)
         law_bounds = None
         if self.n_resamples:
@@ -182,19 +166,11 @@ class Fitter:
         of_param["covariance"] = of_parameters[..., : len(parameters_of(model))]
         fall = powerlaw.last_fall(model.n, every.means, every.folds > 0)
         smallest = np.where(has, model.n, np.inf).min(axis=1)
-        rho, rho_law = (
-            refits.backtest_spread(each, tested.n_cuts)
-            for each in (tested.combined, tested.law)
-        )
-        curves = powerlaw.Curves(
-            fit.theta, covariance, at, degrees, fall, rho, rho_law, smallest
-        )
+        rho, rho_law = (refits.backtest_spread(each, tested.n_cuts) for each in (tested.combined, tested.law))
+        curves = powerlaw.Curves(fit.theta, covariance, at, degrees, fall, rho, rho_law, smallest)
         return {
             **dict(zip(PARAMETERS, estimates.T, strict=True)),
-            **{
-                name: each[:, : len(parameters_of(model))]
-                for name, each in of_param.items()
-            },
+            **{name: each[:, : len(parameters_of(model))] for name, each in of_param.items()},
             "backtest_error": tested.combined,
             "backtest_error_law": tested.law,
             "backtest_error_last_fall": tested.last_fall,
@@ -202,12 +178,9 @@ class Fitter:
             "asymptote_at_bound": fit.at_bound,
             "fitted": np.where(has, fitted, np.nan),
             "r_squared": wls.r_squared(sizes.folds, sizes.means, fitted),
-            "objective": wls.objective(
-                sizes.folds, sizes.spread, fit.weights, residuals
-            ),
+            "objective": wls.objective(sizes.folds, sizes.spread, fit.weights, residuals),
             "error_sd": np.where(has, np.sqrt(fit.variance), np.nan),
-            "gamma_at_edge": (model.gamma is None)
-            & np.isin(gamma, wls.GAMMAS[[0, -1]]),
+            "gamma_at_edge": (model.gamma is None) & np.isin(gamma, wls.GAMMAS[[0, -1]]),
             "fitted_from": smallest,
             "n_sizes_used": has.sum(axis=1),
             "at_extrapolated": curves.far(at[:, np.newaxis])[:, 0],
@@ -231,9 +204,7 @@ def blank(layout: Layout, n_tasks: int) -> dict[str, Floats]:
     return variables
 
 
-def put(
-    out: Mapping[str, Floats], some: NDArray[np.intp], found: Mapping[str, Floats]
-) -> None:
+def put(out: Mapping[str, Floats], some: NDArray[np.intp], found: Mapping[str, Floats]) -> None:
     """Put what was found of some tasks among the variables of all."""
     for name in out.keys() & found.keys():
         out[name][some] = found[name]
@@ -246,9 +217,7 @@ def parameters_of(model: Model) -> tuple[str, ...]:
     return PARAMETERS[:-1]
 
 
-def _of_aggregates(
-    means: Floats, aggregates: Sequence[Floats], names: Sequence[str]
-) -> Sizes:
+def _of_aggregates(means: Floats, aggregates: Sequence[Floats], names: Sequence[str]) -> Sizes:
     """Return what is known of every size from means, their standard errors and numbers of folds."""
     standard_error, counts = aggregates
     has = ~np.isnan(means)
@@ -264,9 +233,7 @@ def _of_aggregates(
             "Correct it",
         )
     folds = np.where(has, counts, 0.0)
-    variance = np.where(
-        has, np.where(standard_error > 0, folds * standard_error**2, np.nan), 1.0
-    )
+    variance = np.where(has, np.where(standard_error > 0, folds * standard_error**2, np.nan), 1.0)
     return Sizes(
         folds,
         np.where(has, means, 0.0),
@@ -275,9 +242,7 @@ def _of_aggregates(
     )
 
 
-def unfit(
-    model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] | None = None
-) -> NDArray[np.int8]:
+def unfit(model: Model, sizes: Sizes, *, known: bool, beyond: NDArray[np.bool_] | None = None) -> NDArray[np.int8]:
     """Return why curves cannot be fitted, shape (curve,): 0 for those that can, else a key of `REASONS`."""
     has = sizes.folds > 0
     n_sizes = has.sum(axis=1)
@@ -288,21 +253,17 @@ def unfit(
     cases = {
         NO_ERRORS: n_sizes == 0,
         FEW_SIZES: n_sizes < model.n_sizes_needed,
-        BAD_STANDARD_ERROR: (has & ~((variance > 0) & (variance < np.inf))).any(axis=1)
-        & (sizes.variance is not None),
+        BAD_STANDARD_ERROR: (has & ~((variance > 0) & (variance < np.inf))).any(axis=1) & (sizes.variance is not None),
         ONE_FOLD: np.isnan(variance).any(axis=1) & by_variance,
         NO_SPREAD: (has & (variance <= 0)).any(axis=1) & by_variance,
-        ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1)
-        & (model.weights == "relative"),
+        ZERO_ERROR: (has & (sizes.means <= 0)).any(axis=1) & (model.weights == "relative"),
         RISING: _rising(model, sizes, variance, known=known),
         BEYOND: beyond,
     }
     return np.select(list(cases.values()), list(cases), FITTED).astype(np.int8)
 
 
-def _rising(
-    model: Model, sizes: Sizes, variance: Floats, *, known: bool
-) -> NDArray[np.bool_]:
+def _rising(model: Model, sizes: Sizes, variance: Floats, *, known: bool) -> NDArray[np.bool_]:
     """Return which curves clearly rise: from first to last by more than noise can, or, of unknown noise, at every size.
 
     A noise estimated from hardly any folds is not relied on alone: there the curve must rise at every size as well.
@@ -345,15 +306,11 @@ def say_unfit(
         return [f"{reasons[int(unfit[0])]}; the result is NaN"]
     said = []
     for code, reason in reasons.items():
-        theirs = [
-            names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()
-        ]
+        theirs = [names[i].removesuffix(": ") for i in np.flatnonzero(unfit == code).tolist()]
         if not theirs:
             continue
         which = "; ".join(theirs[:_NAMED])
         if len(theirs) > _NAMED:
             which += f" and {len(theirs) - _NAMED} more"
         said.append(f"{reason} ({which})")
-    return [
-        f"{count} of {len(unfit)} {thing}s are not fitted and NaN: {', '.join(said)}"
-    ]
+    return [f"{count} of {len(unfit)} {thing}s are not fitted and NaN: {', '.join(said)}"]

@@ -44,9 +44,7 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
     if units is not None:
         validation.check_choice("units", units, ("percent", "fraction", "loss"))
     written = errors.attrs.get("units") or None
-    found = (
-        None if written is None else _UNITS.get(str(written).strip().lower(), "loss")
-    )
+    found = None if written is None else _UNITS.get(str(written).strip().lower(), "loss")
     rates = {units, found} <= {"percent", "fraction"}
     if rates and units != found:
         raise Refusal(
@@ -57,9 +55,7 @@ def check_unit(errors: xr.DataArray, units: str | None, name: str = "errors") ->
         )
     unit = units or found
     fallback = "1" if unit in ("fraction", "loss") else "%"
-    return Unit(
-        unit or "percent", str(written) if found else fallback, unit is not None
-    )
+    return Unit(unit or "percent", str(written) if found else fallback, unit is not None)
 
 
 def refuse_accuracy(errors: xr.DataArray, unit: Unit) -> None:
@@ -93,11 +89,7 @@ def accuracies(rates: xr.DataArray) -> list[str]:
         r"(^|[^a-z])acc(uracy|uracies)?($|[^a-z])",
         r"error|(^|[^0-9.])(1|100) ?[-\u2212]",
     )
-    return [
-        words
-        for words in called
-        if re.search(accuracy, words.lower()) and not re.search(turned, words.lower())
-    ]
+    return [words for words in called if re.search(accuracy, words.lower()) and not re.search(turned, words.lower())]
 
 
 def check_sizes(errors: xr.DataArray, unit: Unit | None = None) -> Floats:
@@ -151,9 +143,7 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     ):
         if affected.any():
             task = int(affected.argmax())
-            reason = what.format(
-                least=least[task], most=most[task], written=unit.written
-            )
+            reason = what.format(least=least[task], most=most[task], written=unit.written)
             raise Refusal("curves", UNSAID, f"{names[task]}errors {reason}")
     magnitudes.check_size(np.stack([least, most], axis=1), names, "errors")
 
@@ -168,9 +158,7 @@ def applicable_errors(
             expected=True,
         )
     if not check_unit(curves, None).stated:
-        raise NotApplicableError(
-            "errors have no units; say attrs['units'] = '%' or '1'"
-        )
+        raise NotApplicableError("errors have no units; say attrs['units'] = '%' or '1'")
     progress = progress_word(curves)
     if progress:
         raise NotApplicableError(f"training is {progress}, {_PROGRESS}", expected=True)
@@ -181,22 +169,15 @@ def points_of_law(
     losses: xr.DataArray,
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return losses at points of model size and tokens, of which readers or calls say which they are."""
-    if (
-        not {"model_size", "tokens"} <= set(losses.coords)
-        or losses.sizes["training"] > 1
-    ):
-        raise NotApplicableError(
-            "scores have no coordinates model_size and tokens", obvious=True
-        )
+    if not {"model_size", "tokens"} <= set(losses.coords) or losses.sizes["training"] > 1:
+        raise NotApplicableError("scores have no coordinates model_size and tokens", obvious=True)
     points = losses.isel(training=0, drop=True)
     if points.sizes["algorithm"] == 1:
         points = points.squeeze("algorithm", drop=True)
     return points, {}, {}
 
 
-_OF_RUNS = re.compile(
-    r"(^|[^a-z])(epochs?|steps?|iterations?|iters?)($|[^a-z])", re.IGNORECASE
-)
+_OF_RUNS = re.compile(r"(^|[^a-z])(epochs?|steps?|iterations?|iters?)($|[^a-z])", re.IGNORECASE)
 _PROGRESS = "the progress of one run, which is no curve over data sizes: each size is a training to its end"
 
 
@@ -213,9 +194,7 @@ def check_no_progress(errors: object) -> None:
     """Refuse a dim called epoch, step or iteration in place of training; warn where training is called so."""
     if not isinstance(errors, xr.DataArray):
         return
-    named = [
-        dim for dim in errors.dims if isinstance(dim, str) and _OF_RUNS.search(dim)
-    ]
+    named = [dim for dim in errors.dims if isinstance(dim, str) and _OF_RUNS.search(dim)]
     if named and "training" not in errors.dims:
         raise Refusal(
             "errors",
@@ -256,9 +235,7 @@ def check_model(
     validation.check_choice("asymptote", asymptote, ("nonnegative", "free"))
     is_exponent = isinstance(gamma, Real) and -np.inf < gamma < 0
     if not is_exponent and not (isinstance(gamma, str) and gamma == "search"):
-        raise Refusal(
-            "gamma", gamma, "must be 'search' or a negative number", "Usual: -0.5"
-        )
+        raise Refusal("gamma", gamma, "must be 'search' or a negative number", "Usual: -0.5")
     numbers = {
         "sigma0_sq": sigma0_sq,
         "sigma_hat_sq": sigma_hat_sq,
@@ -305,18 +282,12 @@ def check_number(
     most: float = validation.LARGEST,
 ) -> float:
     """Return a number from `least` to `most`."""
-    if (
-        not isinstance(value, Real)
-        or isinstance(value, bool)
-        or not least <= float(value) <= most
-    ):
+    if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
         raise Refusal(name, value, f"must be a number from {least:g} to {most:g}", cure)
     return float(value)
 
 
-def check_n(
-    name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf
-) -> Floats:
+def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf) -> Floats:
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
     given = np.atleast_1d(array_of(n))
     if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
@@ -345,32 +316,19 @@ def array_of(given: object) -> NDArray[Any]:
         return np.array(None)
 
 
-def check_positive(
-    name: str, given: NDArray[Any], cure: str, largest: float = np.inf
-) -> Floats:
+def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = np.inf) -> Floats:
     """Return numbers as floats, all of which must be positive and finite, and neither tiny nor huge."""
     values: Floats = given.astype(np.float64)
-    bad = values[
-        ~(
-            (values > 0)
-            & (values < np.inf)
-            & (values >= 1 / largest)
-            & (values <= largest)
-        )
-    ]
+    bad = values[~((values > 0) & (values < np.inf) & (values >= 1 / largest) & (values <= largest))]
     if bad.size:
         limits = ""
         if largest < np.inf:
             limits = f", {1 / largest:g} to {largest:g}"
-        raise Refusal(
-            name, Verbatim(f"{bad[0]:g}"), f"must be positive and finite{limits}", cure
-        )
+        raise Refusal(name, Verbatim(f"{bad[0]:g}"), f"must be positive and finite{limits}", cure)
     return values
 
 
-def check_at(
-    errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray
-) -> xr.DataArray:
+def check_at(errors: xr.DataArray, extra: Sequence[Any], at: float | str | xr.DataArray) -> xr.DataArray:
     """Return the size N of each curve, on some of the extra dims; "largest" is each curve's own largest size."""
     if isinstance(at, str) and at == "largest":
         return xr.DataArray(
@@ -389,9 +347,7 @@ def check_at(
         )
     where = xr.DataArray(at)
     if where.dtype.kind not in "iuf" or not set(where.dims) <= set(extra):
-        raise Refusal(
-            "at", at, f"must be a size, or sizes on dims {tuple(extra)}, or 'largest'"
-        )
+        raise Refusal("at", at, f"must be a size, or sizes on dims {tuple(extra)}, or 'largest'")
     like(errors, where, "at")
     check_positive("at", where.to_numpy(), "A curve has no value there")
     return bare(where.astype(np.float64))
@@ -469,9 +425,7 @@ def check_aggregates(
 def like(errors: xr.DataArray, array: xr.DataArray, name: str) -> xr.DataArray:
     """Return an array with the dims of errors."""
     if not set(array.dims) <= set(errors.dims):
-        raise Refusal(
-            name, Verbatim(f"{array.dims}"), f"must have dims of errors, {errors.dims}"
-        )
+        raise Refusal(name, Verbatim(f"{array.dims}"), f"must have dims of errors, {errors.dims}")
     check_labels(name, array, errors, "errors")
     return on_dims(array.astype(np.float64), dict(errors.sizes))
 

@@ -28,11 +28,7 @@ from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.fitted_curves import rate_units, size_units
 
 # a fit is their argument
-_RESERVED = (
-    kinds.FIT_POWER_LAW.reserved()
-    | kinds.PREDICT.reserved()
-    | kinds.COMPARE_LEARNERS.reserved()
-)
+_RESERVED = kinds.FIT_POWER_LAW.reserved() | kinds.PREDICT.reserved() | kinds.COMPARE_LEARNERS.reserved()
 _MOST_RESAMPLES = 1_000_000  # their draws are held at once
 _CHECK_VARIANCES = (
     "folds vary otherwise than sigma0_sq + sigma_hat_sq / n says, so intervals may be wrong. "
@@ -196,21 +192,13 @@ def fit_power_law(
     """
     checks.check_no_progress(errors)
     core = core_dims(errors)
-    errors = validation.check_curves(
-        errors, core=core, name="errors", reserved=_RESERVED
-    )
+    errors = validation.check_curves(errors, core=core, name="errors", reserved=_RESERVED)
     unit = checks.check_unit(errors, units)
     checks.refuse_accuracy(errors, unit)
-    aggregates = checks.check_aggregates(
-        errors, standard_error, n_folds, sigma_hat_sq, unit
-    )
+    aggregates = checks.check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     where = checks.check_at(errors, labels.extra_dims(errors, core), at)
-    one_fold = n_folds is None or (
-        not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1))
-    )
-    scheme = weighting or _default_weighting(
-        errors, unit, standard_error, n_folds, sigma_hat_sq
-    )
+    one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
+    scheme = weighting or _default_weighting(errors, unit, standard_error, n_folds, sigma_hat_sq)
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),
@@ -225,18 +213,11 @@ def fit_power_law(
     rescaled = standard_error is not None and one_fold
     fitter = Fitter(
         model=replace(model, rescaled=rescaled),
-        by_curve=weighting is None
-        and scheme == "variance-folds"
-        and not aggregates
-        and sigma_hat_sq is None,
+        by_curve=weighting is None and scheme == "variance-folds" and not aggregates and sigma_hat_sq is None,
         unit=unit,
         known=sigma_hat_sq is not None or rescaled,
-        predict_at=np.empty(0)
-        if predict_at is None
-        else checks.check_n("predict_at", predict_at),
-        n_resamples=validation.check_total(
-            "n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES
-        ),
+        predict_at=np.empty(0) if predict_at is None else checks.check_n("predict_at", predict_at),
+        n_resamples=validation.check_total("n_resamples", n_resamples, "0 or 999", least=0, most=_MOST_RESAMPLES),
         octaves=last_octaves,
     )
     folded = errors
@@ -294,11 +275,8 @@ def fit_power_law(
         when=when,
         attrs=attrs,
         coords=coords,
-        units=rate_units(unit.written, errors)
-        | {"objective": "percent^2" if scheme == "uniform" else "1"},
-        warn=partial(
-            _warn_of_fits, names=labels.task_names(errors, core), folded=of_folds
-        ),
+        units=rate_units(unit.written, errors) | {"objective": "percent^2" if scheme == "uniform" else "1"},
+        warn=partial(_warn_of_fits, names=labels.task_names(errors, core), folded=of_folds),
     )
 
 
@@ -325,29 +303,19 @@ def _default_weighting(
     return "relative"
 
 
-def _warn_of_fits(
-    result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None
-) -> None:
+def _warn_of_fits(result: xr.Dataset, names: Sequence[str], folded: xr.DataArray | None) -> None:
     """Give one warning of all in a computed result that a reader would not expect; refuse one without a fit."""
-    gamma, unfit, edge = (
-        result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge")
-    )
+    gamma, unfit, edge = (result[name].to_numpy().ravel() for name in ("gamma", "unfit", "gamma_at_edge"))
     fitted = unfit == FITTED
     if not fitted.any():
         refuse_unfit(unfit, names)
     cases = {
-        "errors are all equal: gamma cannot be identified and is NaN": np.isnan(gamma)
-        & fitted,
-        "gamma is {gamma:g}, the edge of the grid: the curve may not be a power law": edge
-        != 0,
+        "errors are all equal: gamma cannot be identified and is NaN": np.isnan(gamma) & fitted,
+        "gamma is {gamma:g}, the edge of the grid: the curve may not be a power law": edge != 0,
     }
     if folded is not None:
-        folds, _, spread = wls.size_statistics(
-            folded.to_numpy().reshape(-1, *folded.shape[-2:])
-        )
-        pvalue = wls.variance_pvalue(
-            folds, spread, result["error_sd"].to_numpy().reshape(folds.shape) ** 2
-        )
+        folds, _, spread = wls.size_statistics(folded.to_numpy().reshape(-1, *folded.shape[-2:]))
+        pvalue = wls.variance_pvalue(folds, spread, result["error_sd"].to_numpy().reshape(folds.shape) ** 2)
         cases[_CHECK_VARIANCES] = (pvalue < 0.001 / len(folds)) & fitted
     said = say_unfit(unfit, names, REASONS, "curve")
     for words, affected in cases.items():

@@ -136,21 +136,9 @@ def fit_scaling_law(
     )
     limits = 1 / laws.LARGEST, laws.LARGEST
     cost = check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6", *limits)
-    width = (
-        None
-        if delta is None
-        else check_number("delta", delta, "Hoffmann's is 0.001", limits[0], np.inf)
-    )
-    at = (
-        np.empty((0, 2))
-        if predict_at is None
-        else laws.check_pairs("predict_at", predict_at)
-    )
-    budgets = (
-        np.empty(0)
-        if compute is None
-        else check_n("compute", compute, "1e21", laws.LARGEST**2)
-    )
+    width = None if delta is None else check_number("delta", delta, "Hoffmann's is 0.001", limits[0], np.inf)
+    at = np.empty((0, 2)) if predict_at is None else laws.check_pairs("predict_at", predict_at)
+    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", laws.LARGEST**2)
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
     sizes: dict[Hashable, Any] = {name: found[name].variable for name in laws.SIZES}
     when = []
@@ -229,9 +217,7 @@ def _fit(
     alpha: float,
 ) -> dict[str, Floats]:
     """Fit laws, all of which can be fitted."""
-    known, law, fitted, predicted = scaling_intervals.know(
-        runs, losses, ~np.isnan(losses), delta
-    )
+    known, law, fitted, predicted = scaling_intervals.know(runs, losses, ~np.isnan(losses), delta)
     variances = np.maximum(np.diagonal(known.covariance, axis1=1, axis2=2), 0.0)
     stderr = np.where(law.free & ~np.isnan(known.estimate), np.sqrt(variances), np.nan)
     half = t_quantile(alpha, known.degrees)[:, np.newaxis] * stderr
@@ -239,9 +225,7 @@ def _fit(
     interval[:, E] = np.maximum(interval[:, E], 0.0)
     coefficients, exponents = known.estimate[:, [A, B]], known.estimate[:, ALPHA:]
     with np.errstate(divide="ignore", invalid="ignore"):
-        interval[:, [A, B]] = around_in_logs(
-            coefficients, half[:, [A, B]] / coefficients
-        )
+        interval[:, [A, B]] = around_in_logs(coefficients, half[:, [A, B]] / coefficients)
     ends = (exponents <= LOWEST * (1 + 1e-12)) | (exponents >= HIGHEST * (1 - 1e-12))
     return {
         "estimate": known.estimate,

@@ -15,9 +15,7 @@ from xcurves.kernels.laws import powerlaw, refits
 from xcurves.kernels.laws.learning import Model
 from xcurves.learning_curves.error_rates import on_dims
 
-_READ: dict[
-    str, tuple[str, ...]
-] = {  # what later methods read from fitted curves: core dims of variables
+_READ: dict[str, tuple[str, ...]] = {  # what later methods read from fitted curves: core dims of variables
     "mean_error": ("training",),
     "n_folds": ("training",),
     "error_sd": ("training",),
@@ -55,17 +53,8 @@ def variables_of_fit(
     first = fit[name].transpose(..., *core).unify_chunks()
     about = {"history": fit.attrs.get("history"), "units": fit[like].attrs.get("units")}
     first.attrs = {name: each for name, each in about.items() if each}
-    first = first.drop_vars(
-        [
-            name
-            for name in labels.RESERVED
-            if name in first.coords and name not in first.dims
-        ]
-    )
-    bare = (
-        (xr.DataArray(fit.variables[name].transpose(..., *core)), core)
-        for name, core in others
-    )
+    first = first.drop_vars([name for name in labels.RESERVED if name in first.coords and name not in first.dims])
+    bare = ((xr.DataArray(fit.variables[name].transpose(..., *core)), core) for name, core in others)
     return [
         first,
         *(each.rename({dim: f"_{dim}" for dim in core}) for each, core in bare),
@@ -142,9 +131,7 @@ def curves_of(fit: xr.Dataset) -> list[xr.DataArray]:
     return variables_of_fit(fit, _READ, "error_at_n", 5)
 
 
-def read(
-    arrays: Sequence[Floats], model: Model, *, known: bool
-) -> list[tuple[powerlaw.Curves, dict[str, Floats]]]:
+def read(arrays: Sequence[Floats], model: Model, *, known: bool) -> list[tuple[powerlaw.Curves, dict[str, Floats]]]:
     """Return curves, tasks on the first axis, and all variables by their names, of each fit of which there are arrays.
 
     `n_folds` is that of the sizes that the law is fitted to.
@@ -158,9 +145,7 @@ def read(
     for start in range(0, len(arrays), len(names)):
         named = dict(zip(names, arrays[start:], strict=False))
         has = named["n_folds"] > 0
-        named["n_folds"] = np.where(
-            model.n >= named["fitted_from"][:, np.newaxis], named["n_folds"], 0.0
-        )
+        named["n_folds"] = np.where(model.n >= named["fitted_from"][:, np.newaxis], named["n_folds"], 0.0)
         gamma = named["gamma"]
         theta = [
             named["error_at_n"],
@@ -169,17 +154,10 @@ def read(
             named.get("delta", np.zeros_like(gamma)),
         ]
         covariance = np.zeros((len(gamma), 4, 4))
-        covariance[:, : len(in_theta), : len(in_theta)] = named["covariance"][
-            :, in_theta
-        ][:, :, in_theta]
-        degrees = model.degrees(
-            named["n_folds"], known=known, at_bound=named["asymptote_at_bound"] > 0
-        )
+        covariance[:, : len(in_theta), : len(in_theta)] = named["covariance"][:, in_theta][:, :, in_theta]
+        degrees = model.degrees(named["n_folds"], known=known, at_bound=named["asymptote_at_bound"] > 0)
         fall = powerlaw.last_fall(model.n, named["mean_error"], has)
-        rho, rho_law = (
-            refits.backtest_spread(named[f"backtest_error{of}"], named["n_cuts"])
-            for of in ("", "_law")
-        )
+        rho, rho_law = (refits.backtest_spread(named[f"backtest_error{of}"], named["n_cuts"]) for of in ("", "_law"))
         at, smallest = named["at"], named["fitted_from"]
         curves = powerlaw.Curves(
             np.stack(theta, axis=-1),
@@ -210,13 +188,9 @@ def with_more_data(fit: xr.Dataset, times: float) -> dict[str, Floats]:
     """Return what a fit predicts for so many times the largest size of each curve, `n`, curves on the first axis."""
     first, *others = curves_of(fit)
     tasks = dict(list(first.sizes.items())[:-1])
-    whole = [
-        on_dims(each, tasks | dict(each.sizes)).to_numpy() for each in (first, *others)
-    ]
+    whole = [on_dims(each, tasks | dict(each.sizes)).to_numpy() for each in (first, *others)]
     arrays = [each.reshape(-1, *each.shape[len(tasks) :]) for each in whole]
-    ((curves, _),) = read(
-        arrays, model_of(fit), known=fit.attrs["variances"] == "known"
-    )
+    ((curves, _),) = read(arrays, model_of(fit), known=fit.attrs["variances"] == "known")
     n = times * curves.fall.largest[:, np.newaxis]
     found = powerlaw.predict_errors(curves, n, provenance.alpha_of(fit), **rule_of(fit))
     return {name: each[:, 0] for name, each in {"n": n, **found}.items()}

@@ -44,9 +44,7 @@ _HOFFMANN = (
 )
 
 
-def _one_where(
-    dims: tuple[str, ...], words: str, when: str | None = None, *, coord: bool = False
-) -> Var:
+def _one_where(dims: tuple[str, ...], words: str, when: str | None = None, *, coord: bool = False) -> Var:
     return Var(dims, f"1 where {words}", dtype=np.int8, when=when, coord=coord)
 
 
@@ -68,9 +66,7 @@ def _with_interval(
     when: str | None = None,
 ) -> dict[str, Var]:
     """Return a variable and its interval."""
-    interval = Var(
-        (*dims, "ci_bound"), f"confidence interval of the {words}", units, when=when
-    )
+    interval = Var((*dims, "ci_bound"), f"confidence interval of the {words}", units, when=when)
     return {name: Var(dims, words, units, when=when), f"{name}_ci": interval}
 
 
@@ -129,53 +125,35 @@ FIT_POWER_LAW = ResultKind(
         ),
         "backtest_error_law": Var(_TASK, "the same of the power law alone"),
         "backtest_error_last_fall": Var(_TASK, "the same of the last fall alone"),
-        "n_cuts": Var(
-            _TASK, "number of cuts at which the curve was backtested", dtype=np.int64
-        ),
+        "n_cuts": Var(_TASK, "number of cuts at which the curve was backtested", dtype=np.int64),
         "fitted_from": Var(
             _TASK,
             "smallest size that the power law is fitted to",
             "training",
             coord=True,
         ),
-        "n_sizes_used": Var(
-            _TASK, "number of sizes that the power law is fitted to", dtype=np.int64
-        ),
-        "asymptote_at_bound": _one_where(
-            _TASK, "the asymptotic error is 0, its lower bound"
-        ),
-        "estimate_ci": Var(
-            (*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM
-        ),
+        "n_sizes_used": Var(_TASK, "number of sizes that the power law is fitted to", dtype=np.int64),
+        "asymptote_at_bound": _one_where(_TASK, "the asymptotic error is 0, its lower bound"),
+        "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
         "stderr": Var(
             _PARAM,
             "standard error of the parameter, with that of the exponent",
             _OF_PARAM,
         ),
-        "stderr_given_gamma": Var(
-            _PARAM, "standard error of the parameter, given the exponent", _OF_PARAM
-        ),
+        "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
         "covariance": Var(
             (*_PARAM, "cov_param"),
             "covariance of the parameters, with the exponent's",
             _OF_BOTH,
         ),
         "fitted": Var(_SIZE, "error by the learning curve", "rate"),
-        "r_squared": Var(
-            _TASK, "share of the variance of the mean errors that the curve explains"
-        ),
-        "objective": Var(
-            _TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"
-        ),
+        "r_squared": Var(_TASK, "share of the variance of the mean errors that the curve explains"),
+        "objective": Var(_TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"),
         "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
         "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
-        "gamma_at_edge": _one_where(
-            _TASK, "the exponent is -0.99 or -0.01, an end of the grid", coord=True
-        ),
+        "gamma_at_edge": _one_where(_TASK, "the exponent is -0.99 or -0.01, an end of the grid", coord=True),
         "unfit": _unfit("curve", REASONS),
-        "at_extrapolated": _one_where(
-            _TASK, "N lies far outside the measured sizes", coord=True
-        ),
+        "at_extrapolated": _one_where(_TASK, "N lies far outside the measured sizes", coord=True),
         "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", coord=True),
         **_predicted(*_ERRORS, when="predict_at"),
     },
@@ -225,15 +203,9 @@ PREDICT = ResultKind(
     variables={
         **_predicted(*_ERRORS),
         "prediction_by_law": Var(_N, "predicted error by the power law alone", "rate"),
-        "prediction_last_fall": Var(
-            _N, "predicted error if the last fall goes on", "rate"
-        ),
-        "prediction_ci_given_gamma": Var(
-            (*_N, "ci_bound"), "interval of the prediction, given the exponent", "rate"
-        ),
-        **_with_interval(
-            "change", _N, "predicted error less that at the size N", "rate"
-        ),
+        "prediction_last_fall": Var(_N, "predicted error if the last fall goes on", "rate"),
+        "prediction_ci_given_gamma": Var((*_N, "ci_bound"), "interval of the prediction, given the exponent", "rate"),
+        **_with_interval("change", _N, "predicted error less that at the size N", "rate"),
         **_with_interval("change_ratio", _N, "predicted error over that at the size N"),
         **_with_interval(
             "difference",
@@ -242,9 +214,7 @@ PREDICT = ResultKind(
             "rate",
             "reference",
         ),
-        "mean_error": Var(
-            _SIZE, "measured error, mean over folds", "rate", when="the fit"
-        ),
+        "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", when="the fit"),
         "fitted": Var(_SIZE, "error by the learning curve", "rate", when="the fit"),
     },
     coords={"n": (), "ci_bound": CI_BOUNDS, **_AT},
@@ -318,20 +288,14 @@ COMPARE_LEARNERS = ResultKind(
     question="Which learner needs more data?",
     argument="fit_power_law",
     variables={
-        **_with_interval(
-            "difference", _PARAM, "difference to the reference learner", "rate"
-        ),
+        **_with_interval("difference", _PARAM, "difference to the reference learner", "rate"),
         "difference_ci_simultaneous": Var(
             (*_PARAM, "ci_bound"),
             "confidence interval of the difference, for all learners together",
             "rate",
         ),
-        "equal_from": Var(
-            _CROSSING, "smallest size from where no difference is shown", "training"
-        ),
-        "equal_to": Var(
-            _CROSSING, "largest size up to where no difference is shown", "training"
-        ),
+        "equal_from": Var(_CROSSING, "smallest size from where no difference is shown", "training"),
+        "equal_to": Var(_CROSSING, "largest size up to where no difference is shown", "training"),
         "crossing_size": Var(
             _CROSSING,
             "size at which the curves cross, with shown differences around it",
@@ -346,9 +310,7 @@ COMPARE_LEARNERS = ResultKind(
             (*_TASK, "ci_bound"),
             "confidence interval of that, for all learners together",
         ),
-        "data_multiplier_extrapolated": _one_where(
-            _TASK, "that is far outside the reference's measured sizes"
-        ),
+        "data_multiplier_extrapolated": _one_where(_TASK, "that is far outside the reference's measured sizes"),
     },
     coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
     core=(),
@@ -413,9 +375,7 @@ def _allocated(when: str | None = None) -> dict[str, Var]:
     }
 
 
-_EXPONENT = _with_interval(
-    "allocation_exponent", _TASK, "exponent of compute in the best number of parameters"
-)
+_EXPONENT = _with_interval("allocation_exponent", _TASK, "exponent of compute in the best number of parameters")
 _METHOD = (
     "Loss was modelled as E + A N^-alpha + B D^-beta of parameters N and tokens D, by Huber's loss of log residuals; "
     "intervals of runs are widened by how badly the law predicts its own later runs."
@@ -437,27 +397,13 @@ FIT_SCALING_LAW = ResultKind(
         **_allocated("compute"),
         **_EXPONENT,
         "estimate": Var(_PARAM, "parameter of the law", _OF_PARAM),
-        "estimate_ci_given_law": Var(
-            (*_PARAM, "ci_bound"), "interval of the parameter, given the law", _OF_PARAM
-        ),
-        "stderr": Var(
-            _PARAM, "standard error of the parameter, given the law", _OF_PARAM
-        ),
-        "covariance": Var(
-            (*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH
-        ),
-        "at_bound": _one_where(
-            _PARAM, "the parameter is at an end of what is fitted", coord=True
-        ),
-        "backtest_error": Var(
-            _TASK, "root mean squared log error, per root octave, at its own later runs"
-        ),
-        "exponent_backtest_error": Var(
-            _TASK, "root mean squared drift of the allocation exponent, per root octave"
-        ),
-        "n_opt_backtest_error": Var(
-            _TASK, "root mean squared drift of log best model sizes, per root octave"
-        ),
+        "estimate_ci_given_law": Var((*_PARAM, "ci_bound"), "interval of the parameter, given the law", _OF_PARAM),
+        "stderr": Var(_PARAM, "standard error of the parameter, given the law", _OF_PARAM),
+        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH),
+        "at_bound": _one_where(_PARAM, "the parameter is at an end of what is fitted", coord=True),
+        "backtest_error": Var(_TASK, "root mean squared log error, per root octave, at its own later runs"),
+        "exponent_backtest_error": Var(_TASK, "root mean squared drift of the allocation exponent, per root octave"),
+        "n_opt_backtest_error": Var(_TASK, "root mean squared drift of log best model sizes, per root octave"),
         "delta": Var(_TASK, "log residual at which Huber's loss turns linear"),
         "objective": Var(_TASK, "sum of Huber's loss of log residuals"),
         "n_runs": Var(_TASK, "number of runs", dtype=np.int64),
@@ -517,9 +463,7 @@ PREDICT_LOSS = _of_law(
     question="Which losses are predicted?",
     variables=_predicted_losses(_TASK),
     coords={"ci_bound": CI_BOUNDS},
-    table=captioned(
-        scaling_text.loss_table, "Predicted losses of a run, with intervals."
-    ),
+    table=captioned(scaling_text.loss_table, "Predicted losses of a run, with intervals."),
     statements=scaling_text.loss_statements,
 )
 
@@ -537,18 +481,14 @@ OPTIMAL_ALLOCATION = _of_law(
 )
 
 
-def _of_suites(
-    name: str, dims: tuple[str, ...], words: str, when: str | None = None
-) -> dict[str, Var]:
+def _of_suites(name: str, dims: tuple[str, ...], words: str, when: str | None = None) -> dict[str, Var]:
     """Return a variable of pairs with its interval, by itself and for all pairs together."""
     together = Var(
         (*dims, "ci_bound"),
         f"confidence interval of the {words}, for all pairs together",
         when=when,
     )
-    return _with_interval(name, dims, words, when=when) | {
-        f"{name}_ci_simultaneous": together
-    }
+    return _with_interval(name, dims, words, when=when) | {f"{name}_ci_simultaneous": together}
 
 
 COMPARE_SCALING_LAWS = _of_law(

@@ -109,9 +109,7 @@ def leave_one_size_out(
     [0.42, 0.42]
     """
     core = core_dims(errors)
-    errors = check_curves(
-        errors, core=core, name="errors", reserved=kinds.LEAVE_ONE_SIZE_OUT.reserved()
-    )
+    errors = check_curves(errors, core=core, name="errors", reserved=kinds.LEAVE_ONE_SIZE_OUT.reserved())
     unit = error_rates.check_unit(errors, units)
     error_rates.refuse_accuracy(errors, unit)
     n = error_rates.check_sizes(errors)
@@ -121,21 +119,12 @@ def leave_one_size_out(
         "sigma_hat_sq": sigma_hat_sq,
         "prior_strength": prior_strength,
     }
-    models = {
-        name: check_model(n, unit, **options, **numbers)
-        for name, options in named.items()
-    }
-    named_algorithms = (
-        labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
-    )
+    models = {name: check_model(n, unit, **options, **numbers) for name, options in named.items()}
+    named_algorithms = labels.words(errors["algorithm"]) if "algorithm" in errors.dims else []
     learners = [f"algorithm {word}" for word in named_algorithms] or [""]
     dims = ("_learner", "_fold", "training")
     absent = [dim for dim in ("algorithm", "run") if dim not in errors.dims]
-    shaped = (
-        errors.expand_dims(absent)
-        .rename(algorithm="_learner", run="_fold")
-        .transpose(..., *dims)
-    )
+    shaped = errors.expand_dims(absent).rename(algorithm="_learner", run="_fold").transpose(..., *dims)
     return per_task(
         kinds.LEAVE_ONE_SIZE_OUT,
         partial(_try_variants, models=models, unit=unit, learners=learners),
@@ -151,9 +140,7 @@ def leave_one_size_out(
 
 def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     """Return all options of every variant."""
-    good = isinstance(variants, Mapping) and all(
-        isinstance(options, Mapping) for options in variants.values()
-    )
+    good = isinstance(variants, Mapping) and all(isinstance(options, Mapping) for options in variants.values())
     if not good or not variants:
         example = "{'power law': {}}"
         raise WrongType(
@@ -165,9 +152,7 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
     for name, options in variants.items():
         for option in set(options) - set(_OPTIONS):
             known = f"options are {', '.join(_OPTIONS)}{labels.did_you_mean(option, _OPTIONS)}"
-            raise Refusal(
-                "curves", UNSAID, f"variant {name!r} has the option {option!r}; {known}"
-            )
+            raise Refusal("curves", UNSAID, f"variant {name!r} has the option {option!r}; {known}")
     return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
 
 
@@ -180,11 +165,7 @@ def _try_variants(
 ) -> dict[str, Floats]:
     """Predict left-out sizes by several models, given errors, shape (task, learner, fold, size)."""
     errors = group.data[0].reshape(-1, *group.data[0].shape[-2:])
-    parts = [
-        (task.removesuffix(": "), learner)
-        for task in group.names
-        for learner in learners
-    ]
+    parts = [(task.removesuffix(": "), learner) for task in group.names for learner in learners]
     names = [f"{', '.join(filter(None, each))}: ".removeprefix(": ") for each in parts]
     error_rates.check_values(errors, unit, names)
     sizes = Sizes(*wls.size_statistics(errors))
@@ -222,10 +203,7 @@ def _left_out(variant: str, model: Model, sizes: Sizes, names: Sequence[str]) ->
         left = [f"{name}variant {variant!r} without size {n:g}: " for name in names]
         refuse_unfit(np.where(reasons == RISING, FITTED, reasons).astype(np.int8), left)
         theta = model.fit(at, without).theta
-        residual[:, size] = (
-            powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0]
-            - sizes.means[:, size]
-        )
+        residual[:, size] = powerlaw.curve(theta, model.n[size : size + 1], at)[:, 0] - sizes.means[:, size]
     return np.where(sizes.folds > 0, residual, np.nan)
 
 
@@ -233,9 +211,7 @@ def _mean(values: Floats, axis: int) -> Floats:
     """Return means of what is not NaN; NaN where nothing is."""
     has = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(
-            np.where(has, values, 0.0).sum(axis=axis) / has.sum(axis=axis)
-        )
+        return np.asarray(np.where(has, values, 0.0).sum(axis=axis) / has.sum(axis=axis))
 
 
 def _paired_t(values: Floats) -> Floats:
@@ -244,9 +220,5 @@ def _paired_t(values: Floats) -> Floats:
     counts = (~np.isnan(differences)).sum(axis=-1)
     mean = _mean(differences, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = _mean((differences - mean[..., np.newaxis]) ** 2, axis=-1) / (
-            counts - 1
-        )
-        return np.asarray(
-            2 * scipy.special.stdtr(counts - 1, -np.abs(mean) / np.sqrt(spread))
-        )
+        spread = _mean((differences - mean[..., np.newaxis]) ** 2, axis=-1) / (counts - 1)
+        return np.asarray(2 * scipy.special.stdtr(counts - 1, -np.abs(mean) / np.sqrt(spread)))

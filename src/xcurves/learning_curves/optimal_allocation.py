@@ -13,9 +13,7 @@ from xcurves.learning_curves.error_rates import check_n
 from xcurves.learning_curves.scaling_laws import LARGEST, laws_of, of_laws
 
 
-def optimal_allocation(
-    fit: xr.Dataset, compute: float | Sequence[float] | Floats
-) -> xr.Dataset:
+def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Floats) -> xr.Dataset:
     r"""Divide compute between model size and tokens so that the fitted loss is lowest.
 
     Parameters

@@ -47,9 +47,7 @@ _LONG = 14  # letters of a name beside which error and data-reliance have no roo
 
 def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     """Draw mean errors, fitted curves with intervals and predictions against training size, both axes logarithmic."""
-    has = (fit["n_folds"] > 0).any(
-        [dim for dim in fit["n_folds"].dims if dim != "training"]
-    )
+    has = (fit["n_folds"] > 0).any([dim for dim in fit["n_folds"].dims if dim != "training"])
     levels = fit["training"].to_numpy()[has.to_numpy()]
     if not levels.size:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", va="center")
@@ -58,20 +56,12 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     predicted = kinds.function("predict")(fit, x)
     alone, heights = len(ax.figure.axes) == 1, []
     for style, curve, name in _curves(fit):
-        found = (
-            predicted.sel(algorithm=curve["algorithm"])
-            if "algorithm" in predicted.dims
-            else predicted
-        )
+        found = predicted.sel(algorithm=curve["algorithm"]) if "algorithm" in predicted.dims else predicted
         heights += [
             _draw_curve(ax, x, found, curve, style),
             _draw_errors(ax, levels, curve, style),
         ]
-        said = (
-            name + _legend(curve, short=len(name) > _LONG)
-            if alone
-            else name.removesuffix(": ")
-        )
+        said = name + _legend(curve, short=len(name) > _LONG) if alone else name.removesuffix(": ")
         ax.plot(
             [],
             [],
@@ -92,9 +82,7 @@ def draw_learning_curves(fit: xr.Dataset, ax: Axes) -> None:
     ax.set_ylabel(with_units("error", fit["error_at_n"]))
 
 
-def _scale_sizes(
-    ax: Axes, sizes: Sequence[float] | Floats, training: xr.DataArray
-) -> None:
+def _scale_sizes(ax: Axes, sizes: Sequence[float] | Floats, training: xr.DataArray) -> None:
     """Scale and label the x axis for training sizes, on a logarithmic scale up to the largest."""
     known = np.unique(np.asarray(sizes, float))
     scale_training(
@@ -114,9 +102,7 @@ def draw_predictions(predicted: xr.Dataset, ax: Axes) -> None:
         sizes += [*levels, *asked]
         heights += [errors, fitted, found, *bounds]
         if levels.size:
-            ax.plot(
-                levels, errors, style.marker, color=style.color, gid="measured", **_EDGE
-            )
+            ax.plot(levels, errors, style.marker, color=style.color, gid="measured", **_EDGE)
             ax.plot(
                 levels,
                 fitted,
@@ -156,9 +142,7 @@ def _measured_of(curve: xr.Dataset) -> tuple[Floats, Floats, Floats]:
     if not {"mean_error", "fitted"} <= set(curve.variables):
         return np.empty(0), np.empty(0), np.empty(0)
     known = curve["mean_error"].notnull().to_numpy()
-    return tuple(
-        curve[name].to_numpy()[known] for name in ("training", "mean_error", "fitted")
-    )
+    return tuple(curve[name].to_numpy()[known] for name in ("training", "mean_error", "fitted"))
 
 
 def _predicted_of(curve: xr.Dataset) -> tuple[Floats, Floats, Floats]:
@@ -170,9 +154,7 @@ def _predicted_of(curve: xr.Dataset) -> tuple[Floats, Floats, Floats]:
     return asked[order], found[order], bounds[:, order]
 
 
-def _ahead_of(
-    levels: Floats, fitted: Floats, asked: Floats, found: Floats
-) -> tuple[Floats, Floats]:
+def _ahead_of(levels: Floats, fitted: Floats, asked: Floats, found: Floats) -> tuple[Floats, Floats]:
     """Return the line of predictions beyond the measured sizes, which begins where the fitted curve ends."""
     if not levels.size:
         return asked, found
@@ -199,14 +181,8 @@ def draw_learners(compared: xr.Dataset, ax: Axes) -> None:
         low, high = bounds_of(part["difference_ci_simultaneous"]).reshape(2, -1)
         shown = bool((low > 0) | (high < 0))
         flag = "shown" if shown else None
-        groups.append(
-            IntervalGroup(
-                np.array([float(row)]), difference, low, high, style, shown, flag
-            )
-        )
-        names.append(
-            name or str(part.coords.get("algorithm", xr.DataArray("difference")).item())
-        )
+        groups.append(IntervalGroup(np.array([float(row)]), difference, low, high, style, shown, flag))
+        names.append(name or str(part.coords.get("algorithm", xr.DataArray("difference")).item()))
     draw_intervals(ax, groups)
     list_rows(ax, names)
     ax.grid(axis="x", color="0.9")
@@ -225,9 +201,7 @@ def learner_rows(compared: xr.Dataset) -> float:
     return compared.sizes.get("algorithm", 1) + more_letters / _LETTERS_IN_A_ROW
 
 
-def _draw_curve(
-    ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style: Style
-) -> Floats:
+def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style: Style) -> Floats:
     """Draw one curve with its interval from the first size that it is fitted to, dashed beyond the last one."""
     known = x >= curve["fitted_from"].item()
     y = found["prediction"].to_numpy()
@@ -279,19 +253,14 @@ def _leave_room(ax: Axes, heights: Floats) -> None:
     margin = max(high / low, 1.1) ** 0.1
     low, high = low / margin, high * margin
     # Panels that share their scale keep what those drawn before need.
-    if any(
-        other is not ax and other.has_data()
-        for other in ax.get_shared_y_axes().get_siblings(ax)
-    ):
+    if any(other is not ax and other.has_data() for other in ax.get_shared_y_axes().get_siblings(ax)):
         before = ax.get_ylim()
         low, high = min(low, before[0]), max(high, before[1])
     ax.set_ylim(low, high)
     if high / low < _DECADE:
         from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-        ax.yaxis.set_major_locator(
-            LogLocator(subs=(1, 2, 3, 5) if high / low > _NARROW else range(1, 10))
-        )
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high / low > _NARROW else range(1, 10)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.3g}"))
         ax.yaxis.set_minor_formatter(NullFormatter())
 
@@ -313,11 +282,7 @@ def _legend(curve: xr.Dataset, *, short: bool) -> str:
 
 def draw_scatter(fit: xr.Dataset, ax: Axes) -> None:
     """Draw error against data-reliance, with intervals, a point for each fitted curve."""
-    fitted = [
-        (style, curve, name)
-        for style, curve, name in _curves(fit)
-        if not curve["unfit"].item()
-    ]
+    fitted = [(style, curve, name) for style, curve, name in _curves(fit) if not curve["unfit"].item()]
     for style, curve, name in fitted:
         names = ["data_reliance", "error_at_n"]
         x, y = (curve[each].item() for each in names)
@@ -368,12 +333,8 @@ def draw_isoflop(fit: xr.Dataset, ax: Axes) -> None:
     first, last = np.floor(np.log10(flop.min())), np.ceil(np.log10(flop.max()))
     colours, colour_map = LogNorm(10**first, 10**last), colormaps["viridis"]
     x = np.geomspace(n.min() / 2, n.max() * 2, _POINTS)
-    for budget in 10 ** np.arange(
-        first, last + 1, np.ceil((last - first + 1) / _BUDGETS)
-    ):
-        y = scaling_intervals.predicted_losses(
-            law["estimate"].to_numpy()[np.newaxis], x, budget / cost / x
-        )[0]
+    for budget in 10 ** np.arange(first, last + 1, np.ceil((last - first + 1) / _BUDGETS)):
+        y = scaling_intervals.predicted_losses(law["estimate"].to_numpy()[np.newaxis], x, budget / cost / x)[0]
         near = y <= loss.max() * 1.1
         ax.plot(
             x[near],
@@ -423,17 +384,13 @@ def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
         return
     flop = runs["flop"]
     budgets = law["flop"].to_numpy() if "flop" in law.dims else np.empty(0)
-    x = np.geomspace(
-        flop.min(), max([flop.max() * _FARTHER_COMPUTE, *budgets]), _POINTS
-    )
+    x = np.geomspace(flop.min(), max([flop.max() * _FARTHER_COMPUTE, *budgets]), _POINTS)
     found = kinds.function("optimal_allocation")(law, x)
     (line,) = ax.plot(x, found["n_opt"], label="best model size")
     fill_band(ax, x, bounds_of(found["n_opt_ci"]), line.get_color())
     ax.plot(flop, runs["model_size"], "o", color="grey", markersize=3, label="runs")
     ax.axvline(flop.max(), color="black", linewidth=0.8, linestyle="--")
-    for budget, size in zip(
-        budgets, law["n_opt"].to_numpy() if budgets.size else [], strict=True
-    ):
+    for budget, size in zip(budgets, law["n_opt"].to_numpy() if budgets.size else [], strict=True):
         ax.plot(budget, size, "s", color=line.get_color())
         ax.annotate(f" {amount(size)}", (budget, size), va="top")
     ax.set_xscale("log")
@@ -442,9 +399,7 @@ def draw_allocation(fit: xr.Dataset, ax: Axes) -> None:
     ax.set_ylabel("parameters of the model")
 
 
-def _law_of(
-    fit: xr.Dataset, ax: Axes, needed: str = ""
-) -> tuple[xr.Dataset | None, dict[str, Floats]]:
+def _law_of(fit: xr.Dataset, ax: Axes, needed: str = "") -> tuple[xr.Dataset | None, dict[str, Floats]]:
     """Return the one law that is drawn, and its runs with their compute; None, the panel saying why, if unknown."""
     law = fit.squeeze(list(fit["backtest_error"].dims))
     one_sided = ONE_SIDED if needed and law[needed].isnull() else ""
@@ -461,7 +416,5 @@ def _law_of(
         )
         return None, {}
     names = ("model_size", "tokens", "loss", "fitted", "backtest_prediction")
-    runs = {
-        name: law[name].to_numpy()[law["loss"].notnull().to_numpy()] for name in names
-    }
+    runs = {name: law[name].to_numpy()[law["loss"].notnull().to_numpy()] for name in names}
     return law, runs | {"flop": fit.attrs[COST] * runs["model_size"] * runs["tokens"]}

@@ -131,12 +131,7 @@ def predict(
         chosen, against = curves.beside_reference(fit, reference)
         others = curves.curves_of(against)
         when = ["reference"]
-        own = [
-            each.sel(algorithm=chosen["algorithm"])
-            if "algorithm" in each.indexes
-            else each
-            for each in own
-        ]
+        own = [each.sel(algorithm=chosen["algorithm"]) if "algorithm" in each.indexes else each for each in own]
     first, *parts = curves.curves_of(chosen)
     how = curves.rule_of(fit, rule)
     kernel = partial(
@@ -153,9 +148,7 @@ def predict(
         *parts,
         *others,
         *(bare(each) for each in own),
-        context=Context.of(
-            first, confidence_level=fit.attrs["confidence_level"], core=("training",)
-        ),
+        context=Context.of(first, confidence_level=fit.attrs["confidence_level"], core=("training",)),
         core=("training",),
         sizes={"n": 1 if sizes is None else len(sizes)},
         when=when,
@@ -210,22 +203,16 @@ def _predict_group(
     for fitted, named in curves.read(arrays, model, known=known):
         folds, of_fold = named["n_folds"], named["error_sd"] ** 2
         of_mean = of_fold / np.maximum(folds, 1)
-        last = np.take_along_axis(
-            of_mean, powerlaw.last_of(folds > 0)[:, np.newaxis], axis=1
-        )[:, 0]
+        last = np.take_along_axis(of_mean, powerlaw.last_of(folds > 0)[:, np.newaxis], axis=1)[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             noise = np.sqrt(last) / np.exp(fitted.fall.log_error)
         # else only residuals tell it
         noise = np.where((model.weights != "relative") & np.isfinite(noise), noise, 0.0)
         weights = wls.size_weights(model.weights, folds, of_fold)
         fit = Fit(fitted.theta, weights, of_fold, named["asymptote_at_bound"] > 0)
-        given_gamma = model.covariance(
-            fitted.at, Sizes(folds, folds, folds), fit, given_gamma=True
-        )
+        given_gamma = model.covariance(fitted.at, Sizes(folds, folds, folds), fit, given_gamma=True)
         law, slopes = powerlaw.law_of(fitted, n, rule["method"])
-        half = t_quantile(alpha, np.array(np.inf)) * np.sqrt(
-            powerlaw.variance(slopes, given_gamma)
-        )
+        half = t_quantile(alpha, np.array(np.inf)) * np.sqrt(powerlaw.variance(slopes, given_gamma))
         bounds = powerlaw.around(law, half)
         if rule["nonnegative"]:
             bounds = np.clip(bounds, 0, rule["cap"])

@@ -64,14 +64,9 @@ def predict_loss(fit: xr.Dataset, *, model_size: Size, tokens: Size) -> xr.Datas
     """
     kinds.FIT_SCALING_LAW.check(fit, "fit")
     estimate, *others = laws_of(fit)
-    sizes = [
-        _check(name, each, estimate)
-        for name, each in (("model_size", model_size), ("tokens", tokens))
-    ]
+    sizes = [_check(name, each, estimate) for name, each in (("model_size", model_size), ("tokens", tokens))]
     both = xr.broadcast(*sizes)
-    estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(
-        ..., "param"
-    )
+    estimate = estimate.broadcast_like(both[0], exclude=["param"]).transpose(..., "param")
     result = of_laws(kinds.PREDICT_LOSS, predicted, fit, estimate, *others, *both)
     for (name, words), each in zip(SIZES.items(), sizes, strict=True):
         result = result.assign_coords({name: each.variable})
@@ -86,9 +81,7 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
     else:
         values = array_of(given)
         if values.ndim > 1 or values.dtype.kind not in "iuf" or not values.size:
-            raise WrongType(
-                name, given, "must be a number or a sequence", f"For example {name}=7e9"
-            )
+            raise WrongType(name, given, "must be a number or a sequence", f"For example {name}=7e9")
         array = xr.DataArray(values)
         if values.ndim == 1:
             array = xr.DataArray(values, {name: values}, [name])

@@ -66,9 +66,7 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
         )
     for name in SIZES:
         if name not in losses.coords:
-            other = next(
-                (dim for dim in ("training", "n", "size") if dim in losses.dims), "..."
-            )
+            other = next((dim for dim in ("training", "n", "size") if dim in losses.dims), "...")
             raise Refusal(
                 "losses",
                 UNSAID,
@@ -87,11 +85,7 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
             "must be losses, not rates",
             "Give the loss that training lowers",
         )
-    points = [
-        dim
-        for dim in losses.dims
-        if dim == "run" or any(dim in losses[name].dims for name in SIZES)
-    ]
+    points = [dim for dim in losses.dims if dim == "run" or any(dim in losses[name].dims for name in SIZES)]
     if not points:
         raise Refusal(
             "curves",
@@ -100,25 +94,15 @@ def check_losses(losses: xr.DataArray) -> xr.DataArray:
             "Put them along run",
         )
     lengths = {dim: losses.sizes[dim] for dim in points}
-    sizes = {
-        name: on_dims(bare(losses[name]), lengths).transpose(*points).data.reshape(-1)
-        for name in SIZES
-    }
+    sizes = {name: on_dims(bare(losses[name]), lengths).transpose(*points).data.reshape(-1) for name in SIZES}
     flat = losses.transpose(..., *points)
     lead = flat.dims[: -len(points)]
-    coords = {
-        name: each
-        for name, each in losses.coords.items()
-        if set(each.dims) <= set(lead)
-    }
+    coords = {name: each for name, each in losses.coords.items() if set(each.dims) <= set(lead)}
     if points == ["run"] and "run" in losses.coords:
         coords["run"] = losses["run"].variable
     else:
         coords["run"] = ("run", np.arange(sizes["tokens"].size))
-    coords |= {
-        name: ("run", data.astype(np.float64), {"long_name": SIZES[name]})
-        for name, data in sizes.items()
-    }
+    coords |= {name: ("run", data.astype(np.float64), {"long_name": SIZES[name]}) for name, data in sizes.items()}
     data = flat.data.reshape(*flat.shape[: len(lead)], -1).astype(np.float64)
     return xr.DataArray(data, coords, (*lead, "run"), losses.name, losses.attrs)
 
@@ -143,9 +127,7 @@ def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
             "Check its unit, or leave the run out: losses.isel(run=...)",
             LARGEST,
         )
-        found.append(
-            np.where(has, given, np.exp(np.log(given[has]).sum() / max(has.sum(), 1)))
-        )
+        found.append(np.where(has, given, np.exp(np.log(given[has]).sum() / max(has.sum(), 1))))
     return Runs(*found)
 
 
@@ -160,9 +142,7 @@ def unfit_laws(runs: Runs, losses: Floats) -> NDArray[np.int8]:
             found[which.ravel() == i] = FEW_RUNS if n_runs else NO_LOSSES
         elif min(len(np.unique(each)) for each in sizes) < DISTINCT:
             found[which.ravel() == i] = FEW_SIZES
-        elif (
-            abs(np.corrcoef(*logs)[0, 1]) > _TOGETHER or np.ptp(logs, axis=1).min() == 0
-        ):
+        elif abs(np.corrcoef(*logs)[0, 1]) > _TOGETHER or np.ptp(logs, axis=1).min() == 0:
             found[which.ravel() == i] = TOGETHER
     least, most = np.fmin.reduce(losses, axis=1), np.fmax.reduce(losses, axis=1)
     with np.errstate(invalid="ignore"):
@@ -175,9 +155,7 @@ def check_pairs(name: str, pairs: object) -> Floats:
     """Return pairs of model size and tokens, shape (n, 2)."""
     values = np.atleast_2d(array_of(pairs))
     if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != 2:
-        raise WrongType(
-            name, pairs, "must be (model_size, tokens), or a list of such pairs"
-        )
+        raise WrongType(name, pairs, "must be (model_size, tokens), or a list of such pairs")
     return check_positive(name, values, "Check its unit", LARGEST)
 
 
@@ -196,9 +174,7 @@ def of_laws(
     It gets laws and others, the confidence level as alpha, the products N D that `compute` pays for, if there is any,
     and the options.
     """
-    context = Context.of(
-        arrays[0], confidence_level=1 - provenance.alpha_of(fit), core=["param"]
-    )
+    context = Context.of(arrays[0], confidence_level=1 - provenance.alpha_of(fit), core=["param"])
     n_budgets = 0
     if compute is not None:
         n_budgets = len(compute)
@@ -216,9 +192,7 @@ def of_laws(
     )
 
 
-def _answered(
-    group: Group, kernel: Callable[..., dict[str, Floats]], **options: Any
-) -> dict[str, Floats]:
+def _answered(group: Group, kernel: Callable[..., dict[str, Floats]], **options: Any) -> dict[str, Floats]:
     data, laws = list(group.data), []
     while data and data[0].ndim == 2:
         laws.append(known_of(*data[: len(_READ)]))
@@ -228,10 +202,7 @@ def _answered(
 
 def predicted(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
     """Return losses at a size and tokens of each law, shape (law,), with intervals."""
-    return {
-        name: each[:, 0]
-        for name, each in loss(known, n[:, np.newaxis], d[:, np.newaxis], alpha).items()
-    }
+    return {name: each[:, 0] for name, each in loss(known, n[:, np.newaxis], d[:, np.newaxis], alpha).items()}
 
 
 def flop_coords(compute: Floats | None) -> dict[Hashable, Any]:
@@ -252,6 +223,4 @@ def known_of(*arrays: Floats) -> Known:
     has = ~np.isnan(losses)
     degrees = has.sum(axis=1) - (~(at_bound > 0) & ~np.isnan(estimate)).sum(axis=1)
     extent = extent_of(*(np.where(has, each, np.nan) for each in sizes))
-    return Known(
-        estimate, covariance, degrees.astype(float), rho, nu_exponent, nu_n, extent
-    )
+    return Known(estimate, covariance, degrees.astype(float), rho, nu_exponent, nu_n, extent)

@@ -27,19 +27,13 @@ ONE_SIDED = "the loss depends on one of model size and tokens only"
 _NO_CUT = "predictions have no interval: no cut keeps eight runs of three sizes and leaves two later ones."
 _MISSES = "the law misses its own later runs by more than 2 % an octave, by noise or by bending."
 _ONE_LAW = "If one law holds over the whole of these tokens and sizes"
-_CLIPPED = (
-    "E has its lower bound at 0, the exponent of the allocation lies from 0 to 1."
-)
+_CLIPPED = "E has its lower bound at 0, the exponent of the allocation lies from 0 to 1."
 
 
 def amount(value: float) -> str:
     """Return a number of parameters or tokens: 66 B, 1.4 T."""
     return next(
-        (
-            f"{number(value / scale)} {letter}"
-            for scale, letter in _SCALES
-            if value >= scale
-        ),
+        (f"{number(value / scale)} {letter}" for scale, letter in _SCALES if value >= scale),
         number(value),
     )
 
@@ -56,10 +50,7 @@ def _budgets(result: xr.Dataset) -> list[tuple[str, str]]:
         "flop",
     ]
     units = str(result["loss_at_optimum"].attrs.get("units", "1"))
-    return [
-        (row.prefix, _say_allocation(row, units))
-        for row in rows_of(result, names, ["flop"])
-    ]
+    return [(row.prefix, _say_allocation(row, units)) for row in rows_of(result, names, ["flop"])]
 
 
 def _say_allocation(row: Row, units: str) -> str:
@@ -71,9 +62,7 @@ def _say_allocation(row: Row, units: str) -> str:
     if isfinite(low) and isfinite(high):
         size = f"{amount(low)} to {amount(high)}"
     least, most = row.tokens_per_parameter_ci
-    ratio = (
-        f"{estimated(row.tokens_per_parameter, least, most, 'tokens a parameter', 2)}"
-    )
+    ratio = f"{estimated(row.tokens_per_parameter, least, most, 'tokens a parameter', 2)}"
     loss = between(row.loss_at_optimum, row.loss_at_optimum_ci, units)
     best = f"the best model has {amount(row.n_opt)} parameters ({size}) and {ratio}"
     sentence = f"at {number(row.flop)} FLOP {best}, with a loss of {loss}"
@@ -104,23 +93,15 @@ def law_statements(result: xr.Dataset) -> Iterator[Statement]:
         "allocation_exponent",
         "allocation_exponent_ci",
     ]
-    laws = rows_of(
-        result, names, more={"estimate": result["estimate"].sel(param=list(PARAMS))}
-    )
+    laws = rows_of(result, names, more={"estimate": result["estimate"].sel(param=list(PARAMS))})
     fitted = [law for law in laws if not law.unfit]
     known = {law.prefix for law in fitted}
     budgets = [prefix + said for prefix, said in _budgets(result) if prefix in known]
     answers = budgets or [law.prefix + _exponent(law) for law in fitted]
     details = [f"{law.prefix}{_law(law)}." for law in laws]
     if "prediction" in result:
-        predicted = rows_of(
-            result, ["prediction", "prediction_ci", "at_model_size", "at_tokens"], ["n"]
-        )
-        details += [
-            f"{row.prefix}{_predicted(row)}."
-            for row in predicted
-            if row.prefix in known
-        ]
+        predicted = rows_of(result, ["prediction", "prediction_ci", "at_model_size", "at_tokens"], ["n"])
+        details += [f"{row.prefix}{_predicted(row)}." for row in predicted if row.prefix in known]
     if len(details) > _LINES:
         details = [
             *details[:_LINES],
@@ -172,9 +153,7 @@ def _cautions(law: Row) -> Iterator[str]:
         yield _NO_CUT
     if law.backtest_error > MISSED:
         yield _MISSES
-    bound = [
-        name for name, at_bound in zip(PARAMS, law.at_bound, strict=True) if at_bound
-    ]
+    bound = [name for name, at_bound in zip(PARAMS, law.at_bound, strict=True) if at_bound]
     if bound:
         yield f"{joined(bound)} at the bound of what is fitted. {_CLIPPED}"
 
@@ -188,11 +167,7 @@ def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the predicted losses."""
     said = []
     for row in rows_of(result, ["prediction", "prediction_ci", *SIZES]):
-        of_task = [
-            each
-            for each in row.prefix.removesuffix(": ").split(", ")
-            if not each.startswith(tuple(SIZES))
-        ]
+        of_task = [each for each in row.prefix.removesuffix(": ").split(", ") if not each.startswith(tuple(SIZES))]
         size = f"{amount(row.model_size)} parameters and {amount(row.tokens)} tokens"
         known = "nothing can be said"
         if not isnan(row.prediction):
@@ -201,9 +176,7 @@ def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
         if any(of_task):
             sentence = f"{joined(of_task)}: {sentence}"
         said.append(sentence)
-    return statements(
-        _brief([f"predicted losses of a run: {said[0]}", *said[1:]]), [], [_OF_RUNS]
-    )
+    return statements(_brief([f"predicted losses of a run: {said[0]}", *said[1:]]), [], [_OF_RUNS])
 
 
 def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -235,9 +208,7 @@ def _say_losses(row: Row) -> str:
 
 def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield by how much the losses of suites differ, and what compute that is worth."""
-    given = [
-        name for name in ("loss_ratio", "compute_multiplier") if name in result
-    ] or ["exponent_difference"]
+    given = [name for name in ("loss_ratio", "compute_multiplier") if name in result] or ["exponent_difference"]
     names = [*given, "algorithm_a", "algorithm_b"]
     together = {f"{name}_ci": result[f"{name}_ci_simultaneous"] for name in given}
     said: list[str] = []
@@ -249,9 +220,7 @@ def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
             where = f"{amount(result.attrs['model_size'])} parameters and {amount(result.attrs['tokens'])} tokens"
             said.append(f"{row.prefix}at {where} {_say_losses(row)}")
         if "compute_multiplier" in given:
-            for flop, times, ends in zip(
-                row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True
-            ):
+            for flop, times, ends in zip(row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True):
                 sentence = f"the law of {b} never reaches the loss of {a} at {number(flop)} FLOP"
                 if not isnan(times):
                     needed = estimated(times, *ends)
@@ -270,10 +239,7 @@ def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def law_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each law."""
-    columns = {
-        str(name): result["estimate"].sel(param=name, drop=True)
-        for name in result["param"].to_numpy()
-    }
+    columns = {str(name): result["estimate"].sel(param=name, drop=True) for name in result["param"].to_numpy()}
     columns |= {
         "backtest": result["backtest_error"],
         "a": result["allocation_exponent"],
@@ -284,11 +250,7 @@ def law_table(result: xr.Dataset) -> pd.DataFrame:
 
 def loss_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each size."""
-    given = {
-        name: result[name]
-        for name in ("model_size", "tokens")
-        if name not in result["prediction"].dims
-    }
+    given = {name: result[name] for name in ("model_size", "tokens") if name not in result["prediction"].dims}
     columns = {"prediction": result["prediction"], **bounds(result["prediction_ci"])}
     return frame_of({**given, **columns, "extrapolated": result["extrapolated"]})
 

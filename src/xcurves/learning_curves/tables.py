@@ -15,9 +15,7 @@ _SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}
 
 def fit_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the paper's table, a row for each curve; of bounded asymptotes also backtest errors and notes."""
-    columns = {
-        _SHORT.get(name, name): result[name] for name in PARAMETERS if name in result
-    }
+    columns = {_SHORT.get(name, name): result[name] for name in PARAMETERS if name in result}
     if result.attrs.get("asymptote") == "free":
         return frame_of(columns)
     with np.errstate(invalid="ignore"):  # curves that are not fitted have NaN
@@ -68,10 +66,7 @@ def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
     if "training" not in result.dims:  # one size was selected
         result = result.expand_dims("training")
-    by_size = {
-        f"{level:g}": result["rmse"].sel(training=level, drop=True)
-        for level in result["training"].to_numpy()
-    }
+    by_size = {f"{level:g}": result["rmse"].sel(training=level, drop=True) for level in result["training"].to_numpy()}
     columns = {
         "R2": result["r_squared"],
         **by_size,
@@ -92,9 +87,7 @@ def learner_table(result: xr.Dataset) -> pd.DataFrame:
         }
     for i in range(result.sizes["crossing"]):
         stretch = result.isel(crossing=i)
-        columns |= {
-            f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH
-        }
+        columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}
     interval = bounds(result["data_multiplier_ci_simultaneous"], "multiplier_")
     columns |= {"multiplier": result["data_multiplier"], **interval}
     columns |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}

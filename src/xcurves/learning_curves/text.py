@@ -82,14 +82,9 @@ def rows_of(
         **(more or {}),
     }.items():
         values = on_dims(variable, {**sizes, **variable.sizes}).to_numpy()
-        columns[name] = values.reshape(
-            len(columns["prefix"]), *values.shape[len(sizes) :]
-        ).tolist()
+        columns[name] = values.reshape(len(columns["prefix"]), *values.shape[len(sizes) :]).tolist()
     rows = zip(*columns.values(), strict=True)
-    return [
-        Row(units=units_of(first), **dict(zip(columns, row, strict=True)))
-        for row in rows
-    ]
+    return [Row(units=units_of(first), **dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def between(estimate: float, bounds: Sequence[float], units: str) -> str:
@@ -132,9 +127,7 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     stated = {f"{name}_ci": result["estimate_ci"].sel(param=name) for name in names[:3]}
     # which predictions need whole
     stated["covariance"] = result["covariance"].sel(cov_param=names[:3])
-    curves = rows_of(
-        result, [*names, *backtests, "fitted_from", "n_sizes_used"], more=stated
-    )
+    curves = rows_of(result, [*names, *backtests, "fitted_from", "n_sizes_used"], more=stated)
     for name, values in with_more_data(result, FAR).items():
         for curve, value in zip(curves, values.tolist(), strict=True):
             setattr(curve, name, value)
@@ -142,27 +135,15 @@ def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     few = len(curves) <= _FEW
     claims = []
     if few:
-        claims = [
-            f"{curve.prefix}{' '.join(_fit_claim(curve, result))}" for curve in curves
-        ]
+        claims = [f"{curve.prefix}{' '.join(_fit_claim(curve, result))}" for curve in curves]
     if len(known) > _FEW:
         answer = _of_many(known)
     else:
-        answer = " ".join(
-            curve.prefix + _more_data(curve)
-            for curve in known
-            if not isnan(curve.gamma)
-        )
-    answer = (
-        answer or " ".join(claims) or "nothing can be said: no curve could be fitted."
-    )
+        answer = " ".join(curve.prefix + _more_data(curve) for curve in known if not isnan(curve.gamma))
+    answer = answer or " ".join(claims) or "nothing can be said: no curve could be fitted."
     if not curves[0].prefix:
         answer = answer[0].upper() + answer[1:]
-    missed = [
-        f"{_plain(curve)} ({percent(curve.backtest_error)})"
-        for curve in curves
-        if curve.backtest_error > MISSED
-    ]
+    missed = [f"{_plain(curve)} ({percent(curve.backtest_error)})" for curve in curves if curve.backtest_error > MISSED]
     if missed:
         answer += f" Do not rely on predictions: {joined(missed, most=2)} {_why_missed(len(missed))}."
     return statements(answer, [*claims, *_fitted_how(result, known)])
@@ -201,10 +182,7 @@ def _fit_claim(curve: Row, result: xr.Dataset) -> Iterator[str]:
         last = f"the {used} sizes from {number(curve.fitted_from)} to {number(measured[-1])}"
         yield f"The law is fitted to {last} ({octaves} octaves; {len(measured) - used} smaller ones left out)."
     if not isnan(curve.backtest_error):
-        by_law, by_fall = (
-            percent(each, 2)
-            for each in (curve.backtest_error_law, curve.backtest_error_last_fall)
-        )
+        by_law, by_fall = (percent(each, 2) for each in (curve.backtest_error_law, curve.backtest_error_last_fall))
         yield f"In its own last octaves the law misses by {by_law}, the last fall by {by_fall} an octave."
 
 
@@ -224,9 +202,7 @@ def _more_data(curve: Row) -> str:
         verdict = "a fall is predicted, if the curve goes on as it did"
     elif low > 1:
         verdict = "a rise is predicted, if the curve goes on as it did"
-    given = (
-        f"four times the data, {number(curve.n)}, give a predicted error of {predicted}"
-    )
+    given = f"four times the data, {number(curve.n)}, give a predicted error of {predicted}"
     return f"{given}; from {number(curve.at)} {verdict}."
 
 
@@ -281,8 +257,7 @@ def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
     n_sizes = result.sizes.get("n", 1)
     known = [row for row in rows[n_sizes - 1 :: n_sizes] if not isnan(row.prediction)]
     said = [
-        f"{row.prefix}{between(row.prediction, row.prediction_ci, row.units)} at size {number(row.n)}"
-        for row in known
+        f"{row.prefix}{between(row.prediction, row.prediction_ci, row.units)} at size {number(row.n)}" for row in known
     ]
     answer = "Nothing can be said: there is no fitted curve."
     if len(known) > _FEW:
@@ -305,9 +280,7 @@ def _say_prediction(row: Row, result: xr.Dataset) -> str:
         change = change_in_percent(row.change_ratio, row.change_ratio_ci)
     if "difference" in result:
         difference = between(row.difference, row.difference_ci, row.units)
-        change += (
-            f"; it differs from that of {result.attrs['reference']} by {difference}"
-        )
+        change += f"; it differs from that of {result.attrs['reference']} by {difference}"
     size, predicted = (
         number(row.n),
         between(row.prediction, row.prediction_ci, row.units),
@@ -322,20 +295,13 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield for each task which variant predicts best, and whether the first differs."""
     first, *_ = variants = [str(variant) for variant in result["variant"].to_numpy()]
     said = []
-    for task in rows_of(
-        result, ["r_squared"], more={"average": result["rmse"].mean("training")}
-    ):
+    for task in rows_of(result, ["r_squared"], more={"average": result["rmse"].mean("training")}):
         errors = dict(zip(variants, task.average, strict=True))
         if np.isnan(task.average).all():
             said.append(f"{task.prefix}nothing can be said; there are no errors.")
             continue
-        best = min(
-            errors, key=lambda variant: np.nan_to_num(errors[variant], nan=np.inf)
-        )
-        least, own = (
-            quantity(errors[each], units_of(result["rmse"]), 4)
-            for each in (best, first)
-        )
+        best = min(errors, key=lambda variant: np.nan_to_num(errors[variant], nan=np.inf))
+        least, own = (quantity(errors[each], units_of(result["rmse"]), 4) for each in (best, first))
         sentence = f"{task.prefix}{best!r} predicts sizes left out best, with an average RMSE of {least}"
         if best != first:
             sentence += f"; {first!r} has {own}"
@@ -346,9 +312,7 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much data each learner is worth, and the differences."""
-    error, reliance = (
-        result.sel(param=name) for name in ("error_at_n", "data_reliance")
-    )
+    error, reliance = (result.sel(param=name) for name in ("error_at_n", "data_reliance"))
     names = [
         "difference",
         "data_multiplier",
@@ -356,10 +320,7 @@ def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
         "at",
         *STRETCH,
     ]
-    together = {
-        name: error[f"{name}_simultaneous"]
-        for name in ("difference_ci", "data_multiplier_ci")
-    }
+    together = {name: error[f"{name}_simultaneous"] for name in ("difference_ci", "data_multiplier_ci")}
     pairs = rows_of(error, names, more={"reliance": reliance["difference"], **together})
     reference = result.attrs["reference"]
     if len(pairs) > _FEW:
@@ -395,21 +356,14 @@ def _worth(pair: Row, reference: str) -> str:
 def _crossings(pair: Row) -> str:
     """Return between which sizes no difference is shown, and where the curves cross."""
     said = []
-    for begin, end, crossing in zip(
-        *(np.atleast_1d(getattr(pair, name)).tolist() for name in STRETCH), strict=True
-    ):
+    for begin, end, crossing in zip(*(np.atleast_1d(getattr(pair, name)).tolist() for name in STRETCH), strict=True):
         if isnan(begin):
             continue
         where = f"no difference is shown between sizes {number(begin, 4)} and {number(end, 4)}"
         if not isnan(crossing):
-            where += (
-                f", where the curves cross: {number(crossing, 4)}, with that interval"
-            )
+            where += f", where the curves cross: {number(crossing, 4)}, with that interval"
         said.append(where)
-    return (
-        "; ".join(said)
-        or "a difference is shown at every size at which both were measured"
-    )
+    return "; ".join(said) or "a difference is shown at every size at which both were measured"
 
 
 def _beside(pairs: list[Row], reference: str) -> str:
@@ -423,11 +377,7 @@ def _beside(pairs: list[Row], reference: str) -> str:
         for word, some in shown.items()
         if some
     ]
-    rest = [
-        _plain(pair)
-        for pair in pairs
-        if pair.difference_ci[0] <= 0 <= pair.difference_ci[1]
-    ]
+    rest = [_plain(pair) for pair in pairs if pair.difference_ci[0] <= 0 <= pair.difference_ci[1]]
     if rest:
         said.append(f"not shown to differ for {listed(rest, 3)}")
     at = f"error at {_sizes(pairs, 'at')}"
@@ -446,9 +396,7 @@ def _sizes(rows: Sequence[Row], name: str) -> str:
 
 def _plain(row: Row) -> str:
     """Return the label of "algorithm 'x': ", the prefix of several dims, "the curve" if there is none."""
-    return (
-        re.sub(r"^\w+ '([^']*)'$", r"\1", row.prefix.removesuffix(": ")) or "the curve"
-    )
+    return re.sub(r"^\w+ '([^']*)'$", r"\1", row.prefix.removesuffix(": ")) or "the curve"
 
 
 def _extremes(rows: Sequence[Row], name: str) -> str:
@@ -460,6 +408,4 @@ def _extremes(rows: Sequence[Row], name: str) -> str:
     ends = ranked
     if len(ranked) > 2:
         ends = [ranked[0], ranked[-1]]
-    return " … ".join(
-        f"{quantity(getattr(row, name), row.units, 4)} ({_plain(row)})" for row in ends
-    )
+    return " … ".join(f"{quantity(getattr(row, name), row.units, 4)} ({_plain(row)})" for row in ends)

@@ -87,9 +87,7 @@ def assign_looks(
     if isinstance(by, Mapping | pd.Series):
         values = _by_column(checked, pd.Series(by))
     else:
-        plan["batch_size"] = validation.check_total(
-            "by", by, "assign_looks(5); or give the batch of every run"
-        )
+        plan["batch_size"] = validation.check_total("by", by, "assign_looks(5); or give the batch of every run")
         values = _by_number(checked, plan["batch_size"])
     if n_looks is not None:
         plan["n_looks"] = validation.check_total("n_looks", n_looks, "2 to 20")
@@ -97,9 +95,7 @@ def assign_looks(
         plan["spending"] = validation.check_choice("spending", spending, SPENDINGS)
     if "look" in curves.coords:
         check_stored(curves["look"].attrs, plan)
-    return curves.assign_coords(
-        {"look": ("run", values, {"long_name": "number of the look"} | plan)}
-    )
+    return curves.assign_coords({"look": ("run", values, {"long_name": "number of the look"} | plan)})
 
 
 def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64]:
@@ -151,16 +147,12 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
     if curves["run"].dtype.kind not in "iuf":
         raise Refusal(
             "curves",
-            Verbatim(
-                f"{labels.words(curves['run'])[0]}: texts have no order that stays when runs are added"
-            ),
+            Verbatim(f"{labels.words(curves['run'])[0]}: texts have no order that stays when runs are added"),
             f"run labels must be numbers for batches of {size}",
             _BY_RUN,
         )
     order = np.argsort(curves["run"].to_numpy())
-    scored = curves.notnull().any(
-        [dim for dim in curves.dims if dim not in ("algorithm", "run")]
-    )
+    scored = curves.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run")])
     present = scored.transpose("algorithm", "run").to_numpy()[:, order]
     values = _numbered(
         present,
@@ -171,9 +163,7 @@ def _by_number(curves: xr.DataArray, size: int) -> NDArray[np.int64]:
     return np.asarray(values[order.argsort()])
 
 
-def _numbered(
-    present: NDArray[np.bool_], size: int, algorithms: list[str], runs: list[str]
-) -> NDArray[np.intp]:
+def _numbered(present: NDArray[np.bool_], size: int, algorithms: list[str], runs: list[str]) -> NDArray[np.intp]:
     """Return the batch of each run, `present` of shape (algorithm, run), which must be that of all algorithms."""
     number = present.cumsum(axis=1)
     n_runs = number[:, -1:]
@@ -227,11 +217,7 @@ def check_stored(stored: Mapping[Any, Any], plan: Mapping[str, Any]) -> None:
 
 def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
     """Refuse curves without a whole number from 1 to `n_looks` for every run."""
-    if (
-        not isinstance(look, Hashable)
-        or look not in curves.coords
-        or curves[look].dims != ("run",)
-    ):
+    if not isinstance(look, Hashable) or look not in curves.coords or curves[look].dims != ("run",):
         raise Refusal(
             "look",
             UNSAID,

@@ -256,9 +256,7 @@ def gate(
     return result
 
 
-def _check_scores(
-    scores: xr.DataArray, task: str | None
-) -> tuple[xr.DataArray, str | None]:
+def _check_scores(scores: xr.DataArray, task: str | None) -> tuple[xr.DataArray, str | None]:
     """Return scores in memory, dims ([task,] algorithm, run[, training]), and the dim of tasks, if one is named."""
     core = ["algorithm", "run"]
     if isinstance(scores, xr.DataArray) and "training" in scores.dims:
@@ -306,9 +304,7 @@ def _check_label(argument: str, given: Any, names: list[Any]) -> int:
     return names.index(given)
 
 
-def _check_candidates(
-    given: Sequence[Any] | None, baseline: int, names: list[Any]
-) -> list[int]:
+def _check_candidates(given: Sequence[Any] | None, baseline: int, names: list[Any]) -> list[int]:
     """Return the numbers of the candidates in their order."""
     wanted: Any = given
     if given is None:
@@ -361,10 +357,7 @@ def _check_rule(
     numbers: Any = [looks]
     if isinstance(looks, Sequence | np.ndarray) and not isinstance(looks, str):
         numbers = looks
-    checked = tuple(
-        validation.check_total("looks", number, "(1, 2, 4, 8)", most=_MOST_RUNS)
-        for number in numbers
-    )
+    checked = tuple(validation.check_total("looks", number, "(1, 2, 4, 8)", most=_MOST_RUNS) for number in numbers)
     if not checked or list(checked) != sorted(set(checked)):
         raise Refusal(
             "looks",
@@ -387,9 +380,7 @@ def _check_rule(
         margin=validation.check_number("margin", margin),
         start=validation.check_total("start", start, "4", least=2, most=_MOST_RUNS),
         context=context,
-        refresh=validation.check_total(
-            "refresh", refresh, "2", least=0, most=_MOST_RUNS
-        ),
+        refresh=validation.check_total("refresh", refresh, "2", least=0, most=_MOST_RUNS),
         share_failed=_check_share_failed(share_failed),
     )
     rule.check_reachable(max(checked[-1], rule.start))
@@ -403,9 +394,7 @@ def _check_share_failed(given: float) -> float:
     return validation.check_share("share_failed", given, "0")
 
 
-def _check_weights(
-    values: xr.DataArray, given: TrainingWeights
-) -> xr.DataArray | str | None:
+def _check_weights(values: xr.DataArray, given: TrainingWeights) -> xr.DataArray | str | None:
     """Return checked training weights, None where scores have no training."""
     if "training" in values.dims:
         return check_training_weights(values, given)
@@ -447,9 +436,7 @@ def _replayed(
         ) from None
 
 
-def _variables(
-    replayed: Replay, runs: Runs, rule: Rule, sign: float
-) -> dict[str, xr.Variable]:
+def _variables(replayed: Replay, runs: Runs, rule: Rule, sign: float) -> dict[str, xr.Variable]:
     """Return the variables of a result; what was turned so that high is better is turned back."""
     by_candidate = {
         name: np.array([getattr(judged, name) for judged in replayed.judged])
@@ -460,27 +447,18 @@ def _variables(
     means = by_candidate["champion_mean"] + runs.common
     by_candidate["champion_mean"] = sign * means
     by_candidate["same_scores"] = np.array([each.is_copy for each in replayed.judged])
-    variables = {
-        name: xr.Variable("candidate", values) for name, values in by_candidate.items()
-    }
+    variables = {name: xr.Variable("candidate", values) for name, values in by_candidate.items()}
     intervals = [turned(judged.difference_ci, sign) for judged in replayed.judged]
-    variables["difference_ci"] = xr.Variable(
-        ("candidate", "ci_bound"), np.array(intervals)
-    )
+    variables["difference_ci"] = xr.Variable(("candidate", "ci_bound"), np.array(intervals))
     return variables | _progress(replayed, runs.common, rule, sign)
 
 
-def _progress(
-    replayed: Replay, common: float, rule: Rule, sign: float
-) -> dict[str, xr.Variable]:
+def _progress(replayed: Replay, common: float, rule: Rule, sign: float) -> dict[str, xr.Variable]:
     """Return what the runs say that decided nothing: the progress, and whether the champion's scores have moved."""
     alpha = rule.context.alpha
     first, present = replayed.first, replayed.present
     # Of runs of which one failed no mean is known.
-    audit = [
-        np.where(np.isinf(champion.audit), np.nan, champion.audit)
-        for champion in (first, present)
-    ]
+    audit = [np.where(np.isinf(champion.audit), np.nan, champion.audit) for champion in (first, present)]
     means = [mean_interval(scores, alpha) for scores in audit]
     progress, progress_ci = welch_interval(audit[1], audit[0], alpha)
     if present.name == first.name:
@@ -495,9 +473,7 @@ def _progress(
         "champion_moved_pvalue": xr.Variable((), moved),
         "progress_ci": xr.Variable("ci_bound", progress_ci),
         "n_runs_audit": xr.Variable("which", [len(scores) for scores in audit]),
-        "audit_mean": xr.Variable(
-            "which", [sign * (mean + common) for mean, _ in means]
-        ),
+        "audit_mean": xr.Variable("which", [sign * (mean + common) for mean, _ in means]),
         "audit_mean_ci": xr.Variable(("which", "ci_bound"), mean_cis),
     }
 
@@ -517,17 +493,13 @@ def ledger_of(result: xr.Dataset) -> ledger.Ledger:
     known = ledger.of(result, PLAN, lambda each: each.sizes["candidate"])
     order = ", ".join(labels.words(result["candidate"].to_numpy()))
     numbered = {
-        algorithm: {
-            str(number): digest for number, digest in enumerate(runs.values(), 1)
-        }
+        algorithm: {str(number): digest for number, digest in enumerate(runs.values(), 1)}
         for algorithm, runs in known.digests.items()
     }
     return known._replace(plan=known.plan | {"candidates": order}, digests=numbered)
 
 
-def _check_previous(
-    previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset
-) -> None:
+def _check_previous(previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset) -> None:
     """Refuse another past: plan, order of candidates, or runs."""
     before = ledger.check_previous(previous, ledger_of)
     before = before._replace(plan=_BEFORE | before.plan)

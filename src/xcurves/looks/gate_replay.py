@@ -26,9 +26,7 @@ from xcurves.kernels.one_task.contrasts import (
 DECISIONS = ("dropped", "kept", "run_more", "waiting")
 DROPPED, KEPT, RUN_MORE, WAITING = range(4)
 LEAST_MOVED = 4  # runs of a champion that decided nothing, of which a p can be found
-MOST_BY_REFRESH = (
-    32  # runs of a champion: further ones only because a look asks for them
-)
+MOST_BY_REFRESH = 32  # runs of a champion: further ones only because a look asks for them
 _EPS = np.finfo(float).eps
 _ROUNDING = 64 * _EPS  # of means, relative to what is added
 _LAST_DIGITS = 4 * _EPS  # of a score as it was given
@@ -58,10 +56,7 @@ class Rule:
         plan = self.context.plan((n_last, n_champion), labelled=True)
         if 1 / plan.n_total <= self.level + 1e-12:
             return
-        reason = (
-            f"cannot be reached: of {n_last} v {n_champion} runs no p is below "
-            f"{1 / plan.n_total:.3g}"
-        )
+        reason = f"cannot be reached: of {n_last} v {n_champion} runs no p is below {1 / plan.n_total:.3g}"
         level = Verbatim(f"{self.level:g}")
         n_resamples = ceil(1 / self.level)
         if plan.n_assignments * self.level >= 1:
@@ -102,9 +97,7 @@ class Champion:
     name: int
     runs: Floats  # without those that were passed over
     places: Index  # of these among all its runs
-    n_used: (
-        int  # the first ones, which have decided something; some may not be made yet
-    )
+    n_used: int  # the first ones, which have decided something; some may not be made yet
     n_met: int = 0  # candidates since it was kept
 
     @classmethod
@@ -197,9 +190,7 @@ def meet(champion: Champion, rule: Rule) -> tuple[Champion, int]:
     return refreshed, n_failed
 
 
-def race(
-    candidate: Floats, champion: Champion, rule: Rule, offset: float = 0.0
-) -> tuple[Judged, Champion]:
+def race(candidate: Floats, champion: Champion, rule: Rule, offset: float = 0.0) -> tuple[Judged, Champion]:
     """Judge one candidate; return what is decided, and the champion with the runs that have decided something."""
     latest = Judged(
         decision=RUN_MORE,

@@ -99,17 +99,13 @@ def numbers_of_runs(
     return np.asarray(numbers.transpose("algorithm", "run").to_numpy())
 
 
-def _run_error(
-    which: xr.DataArray, values: xr.DataArray, what: str, cure: Cure
-) -> RunError:
+def _run_error(which: xr.DataArray, values: xr.DataArray, what: str, cure: Cure) -> RunError:
     """Return what is wrong with the first run of a mask, named as messages do: "task 'x', algorithm 'a', run 0"."""
     dims = [dim for dim in which.dims if dim != "training"]
     cells = which
     if "training" in which.dims:
         cells = which.any("training")
-    first = dict(
-        zip(dims, np.argwhere(cells.transpose(*dims).to_numpy())[0], strict=True)
-    )
+    first = dict(zip(dims, np.argwhere(cells.transpose(*dims).to_numpy())[0], strict=True))
     words = [f"{dim} {labels.words(values[dim])[at]}" for dim, at in first.items()]
     algorithm = values["algorithm"].to_numpy()[first["algorithm"]]
     who = (str(algorithm), str(first["run"] + 1))
@@ -169,9 +165,7 @@ def warn_of_copies(values: xr.DataArray, runs: Runs) -> None:
             provenance.warn(_copies_of(values, runs, algorithm, n_copies))
 
 
-def _copies_of(
-    values: xr.DataArray, runs: Runs, algorithm: int, n_copies: int
-) -> RunsWarning:
+def _copies_of(values: xr.DataArray, runs: Runs, algorithm: int, n_copies: int) -> RunsWarning:
     """Return the warning of an algorithm whose runs repeat a score."""
     row = runs.numbers[algorithm]
     of_score = Counter(row[np.isfinite(row)].tolist())

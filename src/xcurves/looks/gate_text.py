@@ -219,9 +219,7 @@ def _say_progress(result: xr.Dataset) -> str:
     amount = estimated(progress, *ends_of(result["progress_ci"]))
     if progress > 0:
         amount = f"+{amount}"
-    return (
-        f"Progress since {baseline}, measured by runs that decided nothing: {amount}."
-    )
+    return f"Progress since {baseline}, measured by runs that decided nothing: {amount}."
 
 
 def _say_copies(result: xr.Dataset) -> Iterator[str]:
@@ -293,11 +291,7 @@ def _say_unused(result: xr.Dataset) -> Iterator[str]:
     baseline, champion = (str(result.attrs[name]) for name in ("baseline", "champion"))
     measuring = []
     if champion != baseline:
-        measuring = [
-            f"{n_unused.pop(name)} of {name}"
-            for name in (baseline, champion)
-            if name in n_unused
-        ]
+        measuring = [f"{n_unused.pop(name)} of {name}" for name in (baseline, champion) if name in n_unused]
     if n_unused:
         idle = listed([f"{n} of {name}" for name, n in n_unused.items()])
         yield f"Runs that no decision used: {idle}."
@@ -316,9 +310,7 @@ def _unused(result: xr.Dataset) -> dict[str, int]:
     decisions = result["decision"].to_numpy()
     is_judged = (decisions == DROPPED) | (decisions == KEPT)
     candidates = map(str, result["candidate"].to_numpy()[is_judged])
-    n_used = dict(
-        zip(candidates, result["n_runs"].to_numpy()[is_judged].tolist(), strict=True)
-    )
+    n_used = dict(zip(candidates, result["n_runs"].to_numpy()[is_judged].tolist(), strict=True))
     n_used[str(result.attrs["baseline"])] = result.attrs["start"]
     champions = np.array(list(map(str, result["champion"].to_numpy())))
     for name, n_runs in n_used.items():
@@ -328,11 +320,7 @@ def _unused(result: xr.Dataset) -> dict[str, int]:
     if (decisions == RUN_MORE).any():
         # Further runs of this champion may take part yet.
         del n_used[result.attrs["champion"]]
-    return {
-        name: n_runs_made[name] - n
-        for name, n in n_used.items()
-        if n_runs_made.get(name, 0) > n
-    }
+    return {name: n_runs_made[name] - n for name, n in n_used.items() if n_runs_made.get(name, 0) > n}
 
 
 def _say_failed(result: xr.Dataset) -> Iterator[str]:
@@ -362,11 +350,7 @@ def gate_table(result: xr.Dataset) -> pd.DataFrame:
         "to run": result["runs_to_make"],
         "champion to run": result["runs_to_make_champion"],
     }
-    columns: dict[str, Any] = {
-        "decision": [DECISIONS[int(code)] for code in result["decision"].to_numpy()]
-    }
+    columns: dict[str, Any] = {"decision": [DECISIONS[int(code)] for code in result["decision"].to_numpy()]}
     for name, values in variables.items():
         columns[name] = values.to_numpy()
-    return pd.DataFrame(
-        columns, index=pd.Index(result["candidate"].to_numpy(), name="candidate")
-    )
+    return pd.DataFrame(columns, index=pd.Index(result["candidate"].to_numpy(), name="candidate"))

@@ -44,9 +44,7 @@ SEQUENTIAL = ResultKind(
     question="Are there enough runs?",
     argument="curves",
     variables={
-        "undecided": Var(
-            ("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64
-        ),
+        "undecided": Var(("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64),
         "pvalue_adjusted": Var(_BY_LOOK, "sequential p-value adjusted over pairs"),
         "pvalue": Var(_BY_LOOK, "sequential p-value"),
         "rejected": Var(
@@ -55,12 +53,8 @@ SEQUENTIAL = ResultKind(
             dtype=np.int64,
         ),
         "statistic": Var(_BY_LOOK, "studentized difference of means within batches"),
-        "critical_value": Var(
-            _BY_LOOK, "statistic from which a pair by itself is rejected at this look"
-        ),
-        "pvalue_stagewise": Var(
-            _BY_LOOK, "stagewise p-value, at the first rejection or the last look"
-        ),
+        "critical_value": Var(_BY_LOOK, "statistic from which a pair by itself is rejected at this look"),
+        "pvalue_stagewise": Var(_BY_LOOK, "stagewise p-value, at the first rejection or the last look"),
         "difference": Var(_BY_LOOK, "difference of mean scores", "score"),
         "difference_ci_simultaneous": Var(
             _INTERVAL,
@@ -156,35 +150,23 @@ GATE = ResultKind(
     argument="scores",
     variables={
         "decision": Var(_EACH, "decision about the candidate", dtype=np.int8),
-        "difference": Var(
-            _EACH, "difference of mean scores, candidate minus champion", "score"
-        ),
+        "difference": Var(_EACH, "difference of mean scores, candidate minus champion", "score"),
         "difference_ci": Var(
             (*_EACH, "ci_bound"),
             "interval of the difference, at the last look",
             "score",
         ),
-        "pvalue": Var(
-            _EACH, "one-sided p-value of a better candidate, at the last look"
-        ),
-        "n_runs": Var(
-            _EACH, "number of runs of the candidate that were compared", dtype=np.int64
-        ),
-        "n_runs_champion": Var(
-            _EACH, "number of runs of the champion that were compared", dtype=np.int64
-        ),
+        "pvalue": Var(_EACH, "one-sided p-value of a better candidate, at the last look"),
+        "n_runs": Var(_EACH, "number of runs of the candidate that were compared", dtype=np.int64),
+        "n_runs_champion": Var(_EACH, "number of runs of the champion that were compared", dtype=np.int64),
         "runs_to_make": Var(_EACH, "runs to make of the candidate", dtype=np.int64),
-        "runs_to_make_champion": Var(
-            _EACH, "runs to make of the champion", dtype=np.int64
-        ),
+        "runs_to_make_champion": Var(_EACH, "runs to make of the champion", dtype=np.int64),
         "n_failed": Var(
             _EACH,
             "failed runs of the champion, made to run it again, that were passed over",
             dtype=np.int64,
         ),
-        "champion_mean": Var(
-            _EACH, "mean score of the champion's runs that were compared", "score"
-        ),
+        "champion_mean": Var(_EACH, "mean score of the champion's runs that were compared", "score"),
         "same_scores": Var(
             _EACH,
             "1 where candidate and champion have the same scores, else 0",
@@ -200,15 +182,9 @@ GATE = ResultKind(
             (),
             "p-value of the first half of the present champion's runs of the audit against the rest",
         ),
-        "n_runs_audit": Var(
-            ("which",), "number of runs that decided nothing", dtype=np.int64
-        ),
-        "audit_mean": Var(
-            ("which",), "mean score of the runs that decided nothing", "score"
-        ),
-        "audit_mean_ci": Var(
-            ("which", "ci_bound"), "interval of the mean of the audit", "score"
-        ),
+        "n_runs_audit": Var(("which",), "number of runs that decided nothing", dtype=np.int64),
+        "audit_mean": Var(("which",), "mean score of the runs that decided nothing", "score"),
+        "audit_mean_ci": Var(("which", "ci_bound"), "interval of the mean of the audit", "score"),
         "run_digest": Var(
             ("algorithm", "run"),
             "changes with the scores of a run",

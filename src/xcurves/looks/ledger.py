@@ -40,9 +40,7 @@ class Ledger(NamedTuple):
         return self._asdict()
 
 
-def of(
-    result: xr.Dataset, plan: tuple[str, ...], n_done: Callable[[xr.Dataset], int]
-) -> Ledger:
+def of(result: xr.Dataset, plan: tuple[str, ...], n_done: Callable[[xr.Dataset], int]) -> Ledger:
     """Return the ledger of a result with its `run_digest`, given the names of the attrs that are its plan."""
     if "run_digest" not in result:
         name = result.attrs.get("xcurves_result", "a method")
@@ -59,9 +57,7 @@ def of(
 
     # 0 stands for a run that is absent: no digest is 0.
     digests = {
-        algorithm: {
-            run: digest for run, digest in zip(runs, row, strict=True) if digest
-        }
+        algorithm: {run: digest for run, digest in zip(runs, row, strict=True) if digest}
         for algorithm, row in zip(algorithms, rows, strict=True)
     }
     values = {name: result.attrs.get(name) for name in plan}
@@ -71,9 +67,7 @@ def of(
 def read(path: str | os.PathLike[str], argument: str = "previous") -> Ledger:
     """Return what the JSON of the shell has of an earlier look; `argument` is what messages call the path."""
     if not isinstance(path, str | os.PathLike):
-        raise WrongType(
-            "previous", path, "must be a result or a path", "Give the earlier result"
-        )
+        raise WrongType("previous", path, "must be a result or a path", "Give the earlier result")
     try:
         text = _text_of(Path(path))
         return _checked(json.loads(text, object_pairs_hook=unique_keys)["past"])
@@ -119,19 +113,13 @@ def _text_of(path: Path) -> str:
 def _checked(record: Any) -> Ledger:
     """Return what was read, if all of it has the type that it was written with."""
     plan, n_done, digests = (record[name] for name in Ledger._fields)
-    if not isinstance(plan, dict) or not all(
-        isinstance(each, str | int | float | None) for each in plan.values()
-    ):
+    if not isinstance(plan, dict) or not all(isinstance(each, str | int | float | None) for each in plan.values()):
         raise TypeError("plan")
     if not _is_whole(n_done):
         raise TypeError("n_done")
-    if not isinstance(digests, dict) or not all(
-        isinstance(runs, dict) for runs in digests.values()
-    ):
+    if not isinstance(digests, dict) or not all(isinstance(runs, dict) for runs in digests.values()):
         raise TypeError("digests")
-    if not all(
-        _is_whole(digest) for runs in digests.values() for digest in runs.values()
-    ):
+    if not all(_is_whole(digest) for runs in digests.values() for digest in runs.values()):
         raise TypeError("digests")
     return Ledger(plan, n_done, digests)
 
@@ -205,9 +193,7 @@ def name_of_weights(weights: xr.DataArray | str | None) -> str | None:
         weights.to_numpy().tolist(),
         strict=True,
     )
-    table = ", ".join(
-        f"{level:{_DIGITS}}: {weight:{_DIGITS}}" for level, weight in levels if weight
-    )
+    table = ", ".join(f"{level:{_DIGITS}}: {weight:{_DIGITS}}" for level, weight in levels if weight)
     return f"given, digest {crc32(table.encode()):08x}"
 
 
@@ -219,10 +205,7 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
     others = [dim for dim in curves.dims if dim not in labels.ORDERED]
     salt = xr.DataArray(0)
     for dim in others:
-        codes = [
-            crc32(f"{dim} {word}".encode("utf-8", "replace"))
-            for word in label_words(curves[dim])
-        ]
+        codes = [crc32(f"{dim} {word}".encode("utf-8", "replace")) for word in label_words(curves[dim])]
         salt = salt + xr.DataArray(codes, dims=[dim])
     # Rows along training; scores that have none are rows of one.
     scores = curves.drop_vars(list(curves.coords))
@@ -244,20 +227,14 @@ def digests_of(curves: xr.DataArray, look: xr.DataArray) -> xr.DataArray:
     summed = of_rows.sum([dim for dim in others if dim != row])
     # Every score adds 1 or more, so that only a run without scores has the sum 0.
     digests: xr.DataArray = (1 + summed % _MOST_DIGEST).where(summed > 0, 0)
-    return digests.transpose("algorithm", "run").assign_coords(
-        {dim: curves[dim] for dim in labels.ORDERED}
-    )
+    return digests.transpose("algorithm", "run").assign_coords({dim: curves[dim] for dim in labels.ORDERED})
 
 
-def _digest_rows(
-    scores: NDArray[np.float64], salt: NDArray[np.int64], look: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _digest_rows(scores: NDArray[np.float64], salt: NDArray[np.int64], look: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the digest of each row of scores, shape (..., training): a sum over levels, to which only scores add."""
     scores, salt, look = np.broadcast_arrays(scores, salt, look[..., np.newaxis])
     bits = np.ascontiguousarray(scores + 0.0, np.float64).view(np.uint64)
-    mixed = (
-        bits ^ salt.astype(np.uint64) ^ (look.astype(np.uint64) << np.uint64(32))
-    ) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (bits ^ salt.astype(np.uint64) ^ (look.astype(np.uint64) << np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     # so that every bit counts
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     of_scores = (mixed >> np.uint64(40)) + np.uint64(1)

@@ -36,9 +36,7 @@ def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
         pair["statistic"].to_numpy(),
         pair["critical_value"].to_numpy(),
     )
-    finite = np.array(
-        [2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))]
-    )
+    finite = np.array([2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))])
     # larger statistics stand near it
     top = 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))
     shown, some = np.minimum(statistic, 0.97 * top), done & np.isfinite(boundary)
@@ -145,11 +143,7 @@ def state_rows(result: xr.Dataset) -> float:
 
 def state_columns(result: xr.Dataset) -> float:
     """Return the number of columns of cells: pairs, or algorithms of one task."""
-    return (
-        result.sizes["pair"]
-        if result["undecided"].isel(pair=0).size > 1
-        else n_pair_columns(result)
-    )
+    return result.sizes["pair"] if result["undecided"].isel(pair=0).size > 1 else n_pair_columns(result)
 
 
 def draw_record(result: xr.Dataset, ax: Axes) -> None:

@@ -194,9 +194,7 @@ def sequential(
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
     weights = check_training_weights(curves, training_weights)
-    numbers = number_of_run(
-        curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), weights
-    )
+    numbers = number_of_run(curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), weights)
     pairs = pairs_in_label_order(curves, reference)
     when = []
     if validation.check_flag("repeated_intervals", repeated_intervals):
@@ -313,11 +311,7 @@ class PairTest(NamedTuple):
         """Return what the test says, differences as the pair has them."""
         if not self.turned:
             return self.by_look
-        mirrored = {
-            name: -self.by_look[name][:, ::-1]
-            for name in INTERVALS
-            if name in self.by_look
-        }
+        mirrored = {name: -self.by_look[name][:, ::-1] for name in INTERVALS if name in self.by_look}
         mirrored["difference"] = -self.by_look["difference"]
         return self.by_look | mirrored
 
@@ -328,9 +322,7 @@ def sequential_kernel(group: Group, **options: Any) -> dict[str, Floats]:
     plan = Plan(n_looks=group.layout.shape("pvalue")[1], **options)
     nested: dict[bytes, list[Look]] = {}
     out = group.layout.blank(len(group.names))
-    for task, (numbers, name) in enumerate(
-        zip(group.data[0], group.names, strict=True)
-    ):
+    for task, (numbers, name) in enumerate(zip(group.data[0], group.names, strict=True)):
         u = numbers.reshape(-1, *numbers.shape[-2:])
         variables = _decide_task(u, name, plan, group.context, nested)
         for variable, values in out.items():
@@ -377,9 +369,7 @@ def _count_runs(u: Floats, name: str, plan: Plan) -> Index:
             f"{name}fewer than two algorithms have runs; a comparison needs two",
             "Add runs",
         )
-    counts = np.stack(
-        [present[..., plan.look == k].sum(axis=-1) for k in range(plan.n_looks)]
-    )
+    counts = np.stack([present[..., plan.look == k].sum(axis=-1) for k in range(plan.n_looks)])
     n_done = int(np.flatnonzero(counts.any(axis=(1, 2))).max()) + 1
     return counts[:n_done]
 
@@ -407,9 +397,7 @@ def _test_pairs(
             nested[key] = nest(sizes, plan.n_resamples, context.entropy)
         looks = nested[key]
         u_of_pair = u[:, in_order].swapaxes(0, 1)
-        by_look = sequential_tests(
-            u_of_pair, plan.look, looks, share, context.alpha, n_intervals=n_intervals
-        )
+        by_look = sequential_tests(u_of_pair, plan.look, looks, share, context.alpha, n_intervals=n_intervals)
         by_look["n_assignments"] = np.array([look.n_total for look in looks], float)
         tests[number] = PairTest(u_of_pair, sizes, bool(a > b), by_look)
     return tests
@@ -480,9 +468,7 @@ def _chances(
     }
 
 
-def _chances_after(
-    test: PairTest, k: int, ends: Floats, level: float, plan: Plan, context: Context
-) -> Floats:
+def _chances_after(test: PairTest, k: int, ends: Floats, level: float, plan: Plan, context: Context) -> Floats:
     """Return how often the looks after look `k` show a pair: with an uncertain difference, and at both `ends`."""
     difference = test.by_look["difference"][k]
     scale = test.by_look["scale"][k]

@@ -39,27 +39,25 @@ from xcurves.core.wording import (
 )
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 
-_TOO_LARGE = "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
+_TOO_LARGE = (
+    "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
+)
 _HOW = (
     "p is the sequential p of a randomization test within batches, valid at whatever look one stops, adjusted over "
     "pairs (Holm). It holds if the number of looks and the sizes of the batches were fixed before the first result."
 )
 _INTERVAL = "Intervals hold at all looks{together}; they assume a shift."
 _CHANCE = (
-    "Chances are of continuations by normal runs with the spreads so far; the true difference of each is drawn from what "
-    "these runs leave open, and where most true differences are small, chances are too high. chance_at_ci has them at "
-    "both ends of the interval."
+    "Chances are of continuations by normal runs with the spreads so far; the true difference of each is drawn from "
+    "what these runs leave open, and where most true differences are small, chances are too high. chance_at_ci has "
+    "them at both ends of the interval."
 )
 
 
 def sequential_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what is shown and what to do next, every task, and what p and the intervals are not."""
     tasks = list(labels.named_tasks(result, "undecided"))
-    details = [
-        f"{name}{text}"
-        for task, name in tasks
-        for text in (_after_look(task), *_notes(task))
-    ]
+    details = [f"{name}{text}" for task, name in tasks for text in (_after_look(task), *_notes(task))]
     if len(tasks) == 1:
         answer = _after_look(tasks[0][0])
     else:
@@ -98,9 +96,7 @@ def _over_tasks(result: xr.Dataset) -> str:
 def at_latest_look(result: xr.Dataset) -> xr.Dataset:
     """Return what every task says at its latest look; `_look` is its number."""
     done = result["n_runs"].notnull().any("algorithm").sum("look")
-    return (
-        result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
-    )
+    return result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
 
 
 def n_done(result: xr.Dataset) -> int:
@@ -176,11 +172,7 @@ def _after_look(task: xr.Dataset) -> str:
     phrases = [_say_shown(pair.row, latest) for pair in closed if pair.row.shown]
     if is_open:
         phrases.append(_say_open(is_open, len(pairs), next_batch(task), planned - done))
-    unshown = [
-        f"{_versus(pair.row)}{_in_brackets(pair.row)}"
-        for pair in closed
-        if not pair.row.shown
-    ]
+    unshown = [f"{_versus(pair.row)}{_in_brackets(pair.row)}" for pair in closed if not pair.row.shown]
     if unshown:
         phrases.append(f"not shown to differ: {joined(unshown, ', ', 2)}")
 
@@ -194,9 +186,7 @@ def _after_look(task: xr.Dataset) -> str:
     return " ".join(sentences)
 
 
-def _say_open(
-    left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], more: int
-) -> str:
+def _say_open(left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], more: int) -> str:
     """Return which pairs are open, and what to run for them."""
     which = f"{len(left)} of {n_pairs} pairs"
     if len(left) < 4:
@@ -224,14 +214,9 @@ def _say_chances(left: list[OpenPair], more: int) -> str:
     if more == 1:
         looks = "The look left shows"
     if len(left) == 1:
-        return (
-            f"{looks} it in {_cases(known[0].chance)} (the difference as uncertain as it "
-            "is now)."
-        )
+        return f"{looks} it in {_cases(known[0].chance)} (the difference as uncertain as it is now)."
     named = [f"{_versus(pair.row)} in {_cases(pair.chance)}" for pair in known]
-    return (
-        f"{looks} {joined(named, ', ', 3)} (differences as uncertain as they are now)."
-    )
+    return f"{looks} {joined(named, ', ', 3)} (differences as uncertain as they are now)."
 
 
 def _cases(chance: float) -> str:
@@ -383,9 +368,7 @@ def _blind(
     """Return the looks, from 1, at which the smallest adjusted p is above the level, and was before."""
     # of the observed with that of all labels exchanged
     ties = alike & (n_assignments <= n_resamples)
-    smallest = (1 + ties) / (
-        spent(spending, n_looks)[: len(n_assignments)] * n_assignments
-    )
+    smallest = (1 + ties) / (spent(spending, n_looks)[: len(n_assignments)] * n_assignments)
     shown = provenance.significant(n_pairs * np.minimum.accumulate(smallest), alpha)
     return [look for look, is_shown in enumerate(shown, 1) if not is_shown]
 

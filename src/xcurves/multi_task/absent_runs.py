@@ -38,9 +38,7 @@ def say_absent_runs(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     lacks = []
     for cell in largest.tolist():
         row, column = divmod(cell, counts.shape[1])
-        lacks.append(
-            f"{algorithms[column]} {lacking[row, column]} of {most[row, 0]} in {task} {tasks[row]}"
-        )
+        lacks.append(f"{algorithms[column]} {lacking[row, column]} of {most[row, 0]} in {task} {tasks[row]}")
     which = ""
     if n_lacking > _NAMED:
         which = "the largest lacks: "
@@ -50,21 +48,15 @@ def say_absent_runs(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     )
 
 
-def _say_lacks(
-    benchmark: xr.Dataset, is_absent: NDArray[np.bool_], noun: str
-) -> Iterator[str]:
+def _say_lacks(benchmark: xr.Dataset, is_absent: NDArray[np.bool_], noun: str) -> Iterator[str]:
     """Yield how many of many tasks each algorithm lacks, given which has none of its runs, shape (task, algorithm)."""
     n_absent = is_absent.sum(axis=0)
     names = benchmark["algorithm"].to_numpy().tolist()
-    lacks = [
-        f"{name} lacks {number(n)}"
-        for name, n in zip(names, n_absent, strict=True)
-        if n
-    ]
+    lacks = [f"{name} lacks {number(n)}" for name, n in zip(names, n_absent, strict=True) if n]
     if lacks:
         yield (
-            f"Of {number(len(is_absent))} {noun}s {listed(lacks, _NAMED)}: each pair is compared on the {noun}s that both "
-            "have."
+            f"Of {number(len(is_absent))} {noun}s {listed(lacks, _NAMED)}: each pair is compared on the {noun}s that "
+            "both have."
         )
 
 
@@ -86,9 +78,7 @@ def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
     # the one that has most is what the stranger should match
     other = int(np.argmax(np.where(np.arange(len(n_own)) == first, -1, n_own)))
     noun = labels.noun(dim)
-    own, theirs = (
-        labels.shown(tasks[int(has[:, each].argmax())]) for each in (first, other)
-    )
+    own, theirs = (labels.shown(tasks[int(has[:, each].argmax())]) for each in (first, other))
     raise Refusal(
         "curves",
         UNSAID,

@@ -177,8 +177,8 @@ def across_tasks(
     flips of all pairs, and of random flips where there are more than 200 families, or fewer than 20 flips per pair
     beyond the level. The step-down then is over :math:`p = 2 P(t_{F-1} > T)` of
     :math:`T = |\sum x| / \sqrt{F / (F - 1) \, (\sum x^2 - (\sum x)^2 / F)}` [7]_, and intervals hold the shifts whose
-    ``T`` is not beyond the quantile of the smallest such p of all pairs under the flips. Families of unlike size may have
-    no limits then; with a `reference` there are fewer pairs. Where single answers are 0 or 1, on either scale, an
+    ``T`` is not beyond the quantile of the smallest such p of all pairs under the flips. Families of unlike size may
+    have no limits then; with a `reference` there are fewer pairs. Where single answers are 0 or 1, on either scale, an
     interval is the hull of this one and of that with two further tasks, in each of which one of the pair is right: else
     rare differences would be excluded too often. Other scores on the scale of t have no interval where fewer than six
     families differ.
@@ -266,9 +266,7 @@ def across_tasks(
     if budget is not None:
         failed = np.inf
     n_pairs = len(labels.pairs_in_label_order(checked, reference))
-    by_ranks = t_scale.takes_ranks(
-        max(groups.numbers) + 1, n_pairs, n_resamples, context.alpha
-    )
+    by_ranks = t_scale.takes_ranks(max(groups.numbers) + 1, n_pairs, n_resamples, context.alpha)
     comparison = Comparison.of(
         checked,
         context,
@@ -283,9 +281,7 @@ def across_tasks(
         task_correction=task_correction,
         per_task=_is_per_task(per_task, checked.sizes[dim], n_pairs),
         by_ranks=by_ranks,
-        progress=validation.check_progress(
-            progress, "deals", lazy=driver.is_lazy(checked)
-        ),
+        progress=validation.check_progress(progress, "deals", lazy=driver.is_lazy(checked)),
     )
     when = []
     if margin is not None:
@@ -342,8 +338,8 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
             ratio = task_spread_ratio(benchmark).item()
             provenance.warn(
                 f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference "
-                f"is that of few. Bring scores to one scale: {call('.curves.normalize')}, or read prob_greater, which has no "
-                "scale"
+                f"is that of few. Bring scores to one scale: {call('.curves.normalize')}, or read prob_greater, which "
+                "has no scale"
             )
             break
 
@@ -384,9 +380,7 @@ def many_pvalues(
     entropy = validation.check_rng(rng)
 
     # For these tasks.
-    deals = task_plans.plan_deals(
-        ((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy
-    )
+    deals = task_plans.plan_deals(((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy)
     tests = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=False)
     fixed = tests["pvalue"].reshape(lead)
 
@@ -396,10 +390,6 @@ def many_pvalues(
     by_pair = (weights * of_tasks).reshape(*lead, n_tasks)
     random, _ = task_flips.pvalues(by_pair, flips, 0.05)
     values = np.stack([fixed, random], axis=-1)
-    coords = {
-        dim: each
-        for dim, each in scores.coords.items()
-        if not set(each.dims) & set(core)
-    }
+    coords = {dim: each for dim, each in scores.coords.items() if not set(each.dims) & set(core)}
     coords |= labels.pair_coords(scores) | {"task_effect": list(TASK_CLAIMS)}
     return xr.DataArray(values, coords, (*ordered.dims[:-3], "pair", "task_effect"))

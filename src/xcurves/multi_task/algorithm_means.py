@@ -45,9 +45,7 @@ class AlgorithmMeans:
             ranked = _with_failed(own).T[complete]
             out["rank_mean"][:] = ranks(ranked, self.sign).mean(axis=0)
 
-    def _over_tasks(
-        self, scores: Floats, means: Floats, out: Mapping[str, Floats]
-    ) -> None:
+    def _over_tasks(self, scores: Floats, means: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in means over each algorithm's own tasks with intervals, and over the tasks that a verdict is about."""
         has = np.asarray(self.own.present.T)
         out["n_tasks_algorithm"][:] = has.sum(axis=0)
@@ -56,10 +54,7 @@ class AlgorithmMeans:
         out["score_mean"][compared] = parts.sum(axis=0)[compared]
 
         x, weights = (
-            task_flips.family_sums(np.where(has, each, np.nan).T, self.families)[
-                compared
-            ]
-            for each in (parts, shares)
+            task_flips.family_sums(np.where(has, each, np.nan).T, self.families)[compared] for each in (parts, shares)
         )
         is_finite = np.isfinite(out["score_mean"][compared])
         ends = family_means.means_over_families(
@@ -68,9 +63,7 @@ class AlgorithmMeans:
             self.alpha / max(1, int(is_finite.sum())),
             of_shares=self.own.are_binary or family_means.are_shares(scores),
         )
-        out["score_mean_ci"][compared] = np.where(
-            is_finite[:, np.newaxis], ends, np.nan
-        )
+        out["score_mean_ci"][compared] = np.where(is_finite[:, np.newaxis], ends, np.nan)
 
         scope = self.scope
         out["n_tasks_common"][...] = np.count_nonzero(scope.tasks)
@@ -78,9 +71,7 @@ class AlgorithmMeans:
         in_scope = scope.algorithms
         out["score_mean_common"][in_scope] = parts.sum(axis=0)[in_scope]
 
-    def _weighted(
-        self, means: Floats, has: Bools, tasks: Bools | slice = slice(None)
-    ) -> tuple[Floats, Floats]:
+    def _weighted(self, means: Floats, has: Bools, tasks: Bools | slice = slice(None)) -> tuple[Floats, Floats]:
         """Return the parts of some tasks in the mean of each algorithm, (task, algorithm), and their weights."""
         weights = self.weights[tasks, np.newaxis] * has
         shares = weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny)

@@ -10,9 +10,7 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.wording import units_of
 
-_SHOWN = (
-    "answers_shown"  # the attr of a result whose scores are in per cent for the reader
-)
+_SHOWN = "answers_shown"  # the attr of a result whose scores are in per cent for the reader
 _PERCENT = "%"
 _SHARES = ("1", "fraction", "dimensionless")
 _WHOLE = 1e-9  # apart from whole numbers by rounding

@@ -12,9 +12,7 @@ TASK_CLAIMS = ("fixed", "random")
 
 def claims_of(result: xr.Dataset) -> list[str]:
     """Return the claims that a result has, in their order; one that was selected counts."""
-    return [
-        str(claim) for claim in np.atleast_1d(result["task_effect"].to_numpy()).tolist()
-    ]
+    return [str(claim) for claim in np.atleast_1d(result["task_effect"].to_numpy()).tolist()]
 
 
 def of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
@@ -27,19 +25,13 @@ def of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
 def shown_of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:
     """Return what is shown of pairs by one claim, as `displayed_pairs` has it."""
     part = of_claim(result, claim)
-    return displayed_pairs(
-        part, "difference", "difference_ci_simultaneous", part["pvalue_adjusted"]
-    )
+    return displayed_pairs(part, "difference", "difference_ci_simultaneous", part["pvalue_adjusted"])
 
 
 def claim_of_verdict(result: xr.Dataset) -> str:
     """Return the claim that the verdict makes: for tasks like these, or for these where nothing is known of others."""
     claims = claims_of(result)
-    tested = [
-        claim
-        for claim in claims
-        if of_claim(result, claim)["pvalue_adjusted"].notnull().any()
-    ]
+    tested = [claim for claim in claims if of_claim(result, claim)["pvalue_adjusted"].notnull().any()]
     if "random" in tested or "fixed" not in claims:
         return "random"
     return "fixed"

@@ -134,10 +134,7 @@ def left_out(benchmark: xr.Dataset, made: Comparison) -> Iterator[tuple[str, str
 
 def sides_of(benchmark: xr.Dataset) -> list[tuple[str, str]]:
     """Return both algorithms of every pair."""
-    first, second = (
-        benchmark[side].to_numpy().astype(str).tolist()
-        for side in ("algorithm_a", "algorithm_b")
-    )
+    first, second = (benchmark[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b"))
     return list(zip(first, second, strict=True))
 
 
@@ -147,15 +144,11 @@ def _runs_of_pairs(benchmark: xr.Dataset) -> list[RunsOfPair]:
     n_runs = with_tasks(benchmark)["n_runs"].transpose(task, "algorithm")
     names = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
     column = dict(zip(names, n_runs.to_numpy().astype(int).T.tolist(), strict=True))
-    return [
-        tuple(zip(column[a], column[b], strict=True)) for a, b in sides_of(benchmark)
-    ]
+    return [tuple(zip(column[a], column[b], strict=True)) for a, b in sides_of(benchmark)]
 
 
-def _n_tasks_of_pairs(
-    first: xr.DataArray, second: xr.DataArray, benchmark: xr.Dataset
-) -> list[int]:
-    """Return in how many tasks the algorithms of every pair are one in `first`, the other in `second`, in either order."""
+def _n_tasks_of_pairs(first: xr.DataArray, second: xr.DataArray, benchmark: xr.Dataset) -> list[int]:
+    """Return in how many tasks one of each pair is in `first`, the other in `second`, in either order."""
     task = str(benchmark.attrs["task"])
     one, other = (
         each.transpose("algorithm", task).to_numpy().astype(float)  # for fast products
@@ -164,10 +157,7 @@ def _n_tasks_of_pairs(
     both = one @ other.T
     names = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
     place = {name: at for at, name in enumerate(names)}
-    return [
-        int(max(both[place[a], place[b]], both[place[b], place[a]]))
-        for a, b in sides_of(benchmark)
-    ]
+    return [int(max(both[place[a], place[b]], both[place[b], place[a]])) for a, b in sides_of(benchmark)]
 
 
 def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
@@ -179,9 +169,7 @@ def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
     single = _n_tasks_of_pairs(n_runs == 1, n_runs > 0, benchmark)
     is_unknown = np.isnan(of_claim(benchmark, claim)["difference"].to_numpy()).tolist()
     reasons = {}
-    for pair, n_shared, n_single, unknown in zip(
-        sides_of(benchmark), shared, single, is_unknown, strict=True
-    ):
+    for pair, n_shared, n_single, unknown in zip(sides_of(benchmark), shared, single, is_unknown, strict=True):
         if not n_shared:
             reason = f"they share no {noun}"
         elif unknown:
@@ -198,9 +186,7 @@ def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
     return reasons
 
 
-def floors(
-    benchmark: xr.Dataset, claim: str, *, of: Comparison | None = None
-) -> Iterator[str]:
+def floors(benchmark: xr.Dataset, claim: str, *, of: Comparison | None = None) -> Iterator[str]:
     """Yield what is too few for a small p by one claim, with the cure; `of` the pairs of a verdict only."""
     part = of_claim(benchmark, claim)
     least = part["pvalue_adjusted_least"].to_numpy()
@@ -258,13 +244,7 @@ def families_of_pairs(benchmark: xr.Dataset) -> np.ndarray:
     families = np.atleast_1d(benchmark[groups].to_numpy().astype(str))
     return np.array(
         [
-            len(
-                {
-                    family
-                    for family, each in zip(families, runs, strict=True)
-                    if min(each)
-                }
-            )
+            len({family for family, each in zip(families, runs, strict=True) if min(each)})
             for runs in _runs_of_pairs(benchmark)
         ]
     )

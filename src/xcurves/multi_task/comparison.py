@@ -52,11 +52,7 @@ from xcurves.multi_task.scope import Scope, scope_of_tasks
 from xcurves.multi_task.task_options import CORRECTIONS
 
 # fixed, random
-OF_CLAIMS = [
-    name
-    for name, var in kinds.ACROSS_TASKS.variables.items()
-    if "task_effect" in var.dims
-]
+OF_CLAIMS = [name for name, var in kinds.ACROSS_TASKS.variables.items() if "task_effect" in var.dims]
 
 
 @dataclass(frozen=True)
@@ -96,9 +92,7 @@ class JoinedTasks(ABC):
             scores = group.data[0][number]
             if self.context.paired:
                 self._check_paired(scores, name)
-            of_benchmark = {
-                variable: values[number, ...] for variable, values in out.items()
-            }
+            of_benchmark = {variable: values[number, ...] for variable, values in out.items()}
             of_block.fill(of_benchmark, scores, name)
         return out
 
@@ -107,9 +101,7 @@ class JoinedTasks(ABC):
         missing = np.isnan(scores.reshape(*scores.shape[:3], -1)).all(axis=-1)
         present = np.asarray(~missing)
         for task, of_task in zip(self.tasks, present, strict=True):
-            run_checks.check_paired_runs(
-                of_task, f"{name}{task}: ", self.context.algorithms, self.context.runs
-            )
+            run_checks.check_paired_runs(of_task, f"{name}{task}: ", self.context.algorithms, self.context.runs)
 
     @abstractmethod
     def fill(self, out: Mapping[str, Floats], scores: Floats, name: str) -> None:
@@ -122,9 +114,7 @@ class JoinedTasks(ABC):
     def flips(self, families: Floats) -> tuple[NDArray[np.intp], plans.FlipPlan]:
         """Return the families that any pair has, given numbers of shape (pair, family), and a plan of their flips."""
         kept = np.flatnonzero(~np.isnan(families).all(axis=0))
-        return kept, plans.plan_flips(
-            len(kept), self.context.n_resamples, self.context.entropy
-        )
+        return kept, plans.plan_flips(len(kept), self.context.n_resamples, self.context.entropy)
 
 
 @dataclass(frozen=True)
@@ -156,10 +146,7 @@ class Comparison(JoinedTasks):
         self._refuse_wrong(scores, prefixes)
         own = scores_of_algorithms(scores)
         facts = facts_of_pairs(own, self.pairs)
-        claims = [
-            {each: out[each][:, claim] for each in OF_CLAIMS if each in out}
-            for claim in (0, 1)
-        ]
+        claims = [{each: out[each][:, claim] for each in OF_CLAIMS if each in out} for claim in (0, 1)]
         out["n_resamples"][:] = out["n_ties"][:] = 0
         out["n_tasks"][:] = facts.n_tasks
         if facts.some.any():
@@ -167,9 +154,7 @@ class Comparison(JoinedTasks):
 
         scope = scope_of_tasks(own.present.T)
         weights, families = np.array(self.weights), np.array(self.groups)
-        AlgorithmMeans(
-            own, scope, weights, families, self.sign, self.context.alpha
-        ).fill(scores, out)
+        AlgorithmMeans(own, scope, weights, families, self.sign, self.context.alpha).fill(scores, out)
         if self.margin is not None:
             for claim in claims:
                 claim["margin_pvalue_adjusted"][:] = holm(claim["margin_pvalue"])
@@ -181,10 +166,7 @@ class Comparison(JoinedTasks):
         if not (scores == -self.failed).any():
             return
         words = product(prefixes, self.context.algorithms, self.context.runs)
-        runs = [
-            f"{task}algorithm {algorithm}, run {run}: "
-            for task, algorithm, run in words
-        ]
+        runs = [f"{task}algorithm {algorithm}, run {run}: " for task, algorithm, run in words]
         failed_runs.refuse_wrong(scores, self.failed, runs, "curves")
 
     def _claims(
@@ -198,10 +180,7 @@ class Comparison(JoinedTasks):
         weights, families = np.array(self.weights), np.array(self.groups)
         is_single = own.n_runs.max() == 1
         is_rare = bool(
-            own.are_binary
-            and is_single
-            and np.ptp(weights) == 0
-            and len(set(self.groups)) == len(self.groups)
+            own.are_binary and is_single and np.ptp(weights) == 0 and len(set(self.groups)) == len(self.groups)
         )
         random = RandomClaim(
             self.context,
@@ -244,24 +223,18 @@ class Comparison(JoinedTasks):
             self.is_turned,
         ).fill(out, claims[0], interaction=self.per_task)
 
-    def _who_is_best(
-        self, out: Mapping[str, Floats], own: AlgorithmScores, scope: Scope
-    ) -> None:
+    def _who_is_best(self, out: Mapping[str, Floats], own: AlgorithmScores, scope: Scope) -> None:
         """Fill in who may be the best, and between which places each algorithm is, by both claims."""
         difference = self.sign * out["difference"]
         has = np.asarray(own.present.any(axis=1))
         for claim in (0, 1):
             p, alpha = out["pvalue_adjusted"][:, claim], self.context.alpha
-            out["may_be_best"][:, claim] = may_be_best(
-                self.pairs, difference, p, len(has), alpha
-            )
+            out["may_be_best"][:, claim] = may_be_best(self.pairs, difference, p, len(has), alpha)
             of_claim = places(self.pairs, difference, p, has, alpha)
             of_claim[~scope.algorithms] = np.nan
             out["place_ci"][:, claim] = of_claim
 
-    def _by_pairs(
-        self, out: Mapping[str, Floats], own: AlgorithmScores, facts: PairFacts
-    ) -> FamilyNumbers:
+    def _by_pairs(self, out: Mapping[str, Floats], own: AlgorithmScores, facts: PairFacts) -> FamilyNumbers:
         """Fill in what is known of pairs task by task, and return their numbers in families; some pairs after others.
 
         The differences only on the scale of ranks: on that of t there may be too many.
@@ -269,9 +242,7 @@ class Comparison(JoinedTasks):
         n_pairs, n_families = len(self.pairs), max(self.groups) + 1
         numbers = FamilyNumbers(*(np.zeros((0, n_families)) for _ in range(3)))
         if self.by_ranks:
-            numbers = FamilyNumbers(
-                *(np.full((n_pairs, n_families), np.nan) for _ in range(3))
-            )
+            numbers = FamilyNumbers(*(np.full((n_pairs, n_families), np.nan) for _ in range(3)))
         elif are_tested(n_pairs, n_families) and not own.are_binary:
             numbers = numbers._replace(theta=np.full((n_pairs, n_families), np.nan))
         n_tasks, n_runs = own.runs.shape[1:]
@@ -296,9 +267,7 @@ class Comparison(JoinedTasks):
                 over_tasks = np.nansum(pairs.weights * theta, axis=-1)
                 part["prob_greater"][has_some] = over_tasks[has_some]
                 if len(numbers.theta):
-                    numbers.theta[some] = self.family_sums(
-                        pairs.weights * (theta - 0.5)
-                    )
+                    numbers.theta[some] = self.family_sums(pairs.weights * (theta - 0.5))
             if self.by_ranks:
                 in_tasks = np.where(pairs.here, pairs.weights, np.nan)
                 numbers.weights[some] = self.family_sums(in_tasks)
@@ -309,19 +278,13 @@ class Comparison(JoinedTasks):
     def _has_pairs(name: str) -> bool:
         return "pair" in kinds.ACROSS_TASKS.variables[name].dims
 
-    def _by_task(
-        self, pairs: PairScores, is_turned: Bools, out: Mapping[str, Floats]
-    ) -> None:
+    def _by_task(self, pairs: PairScores, is_turned: Bools, out: Mapping[str, Floats]) -> None:
         """Fill in what is known of each task by itself."""
         out["task_difference"][:] = pairs.d
         out["task_difference_stderr"][:] = np.sqrt(pairs.v)
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
-        for (n_a, n_b), turned in product(
-            np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)
-        ):
-            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (is_turned == turned)[
-                :, np.newaxis
-            ]
+        for (n_a, n_b), turned in product(np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)):
+            alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (is_turned == turned)[:, np.newaxis]
             where = np.nonzero(alike & tested)
             if not where[0].size:
                 continue
@@ -329,13 +292,9 @@ class Comparison(JoinedTasks):
             sizes, signs = (n_a, n_b), np.array([1.0, -1.0])
             if turned:
                 groups, sizes, signs = groups[::-1], sizes[::-1], signs[::-1]
-            design = contrasts.ContrastDesign(
-                np.concatenate(groups, axis=-1), sizes, signs, self.context.paired
-            )
+            design = contrasts.ContrastDesign(np.concatenate(groups, axis=-1), sizes, signs, self.context.paired)
             plan = self.context.plan(sizes, labelled=True)
-            tests = contrasts.contrast_tests(
-                design, plan, "two-sided", self.context.alpha
-            )
+            tests = contrasts.contrast_tests(design, plan, "two-sided", self.context.alpha)
             pvalues[where] = tests["pvalue"]
             out["task_difference_ci"][where] = tests["estimate_ci"]
         out["task_pvalue_adjusted"][:] = CORRECTIONS[self.task_correction](pvalues)
@@ -345,29 +304,20 @@ class Comparison(JoinedTasks):
         alpha, known = self.context.alpha, pairs.known & pairs.varies & pairs.has_errors
         if known.any():
             size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
-            d, v = (
-                self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2)
-            )
-            spread = task_spreads.spread_of_truth(
-                d, v, np.nansum(pairs.uncertainty / size**4, axis=-1), alpha
-            )
-            for name, values in zip(
-                ("task_sd", "task_sd_ci", "noise_share"), spread, strict=True
-            ):
+            d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
+            spread = task_spreads.spread_of_truth(d, v, np.nansum(pairs.uncertainty / size**4, axis=-1), alpha)
+            for name, values in zip(("task_sd", "task_sd_ci", "noise_share"), spread, strict=True):
                 out[name][known] = values[known]
         # a family in which both failed, in unlike tasks, decides nothing
         with np.errstate(invalid="ignore"):
             of_families = self.family_sums(pairs.weights * self.sign * pairs.d_ranked)
         positive, negative, zero = (
-            np.count_nonzero(each, axis=-1)
-            for each in (of_families > 0, of_families < 0, of_families == 0)
+            np.count_nonzero(each, axis=-1) for each in (of_families > 0, of_families < 0, of_families == 0)
         )
         some = np.asarray(pairs.here.any(axis=-1))
         self._share(positive, negative, zero, some, out)
 
-    def _shares(
-        self, sums: PairTotals, facts: PairFacts, out: Mapping[str, Floats]
-    ) -> None:
+    def _shares(self, sums: PairTotals, facts: PairFacts, out: Mapping[str, Floats]) -> None:
         """Fill in the share of tasks in which the first is better from what is known over tasks."""
         positive, negative = sums.n_positive, sums.n_negative
         zero = sums.n_families - positive - negative
@@ -384,15 +334,13 @@ class Comparison(JoinedTasks):
         some: Bools,
         out: Mapping[str, Floats],
     ) -> None:
-        share, ends = task_spreads.share_positive(
-            positive, negative, self.context.alpha
-        )
+        share, ends = task_spreads.share_positive(positive, negative, self.context.alpha)
         out["share_better"][some] = share[some]
         out["share_better_ci"][some] = ends[some]
         out["n_ties"][some] = zero[some]
 
     def _new_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
-        """Fill in between which values the difference in one more task would be; of tasks in families nothing is known."""
+        """Fill in between which values the difference in one more task would be; NaN of tasks in families."""
         size = self.family_sums(np.where(pairs.here, 1.0, np.nan))
         with np.errstate(invalid="ignore"):
             is_alone = ~(size > 1).any(axis=-1)
@@ -414,16 +362,10 @@ class Comparison(JoinedTasks):
         level = random.level_of_each(estimates.n_families)
         # of families that weigh alike that of their differences
         sd = error * np.sqrt(n)
-        out["tasks_to_show"][known] = tasks_needed.tasks_to_show(
-            difference, sd, n, level
-        )
+        out["tasks_to_show"][known] = tasks_needed.tasks_to_show(difference, sd, n, level)
         out["smallest_to_show"][known] = tasks_needed.smallest_to_show(error, n, level)
-        shown = (out["difference"] != 0) & (
-            claim["pvalue_adjusted"] <= self.context.alpha + 1e-12
-        )
-        at_least = tasks_needed.tasks_at_least(
-            claim["difference_ci"][known], sd, n, level
-        )
+        shown = (out["difference"] != 0) & (claim["pvalue_adjusted"] <= self.context.alpha + 1e-12)
+        at_least = tasks_needed.tasks_at_least(claim["difference_ci"][known], sd, n, level)
         out["tasks_at_least"][known] = np.where(shown[known], np.nan, at_least)
 
 

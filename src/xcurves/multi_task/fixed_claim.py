@@ -95,19 +95,11 @@ class FixedClaim:
         runs = np.where((n_runs > 0).all(axis=1, keepdims=True), n_runs, 0)
         _, kinds = np.unique(runs, axis=0, return_inverse=True)
         kinds = kinds.ravel()
-        for kind, turned, large in product(
-            range(int(kinds.max()) + 1), (False, True), (False, True)
-        ):
-            alike = some[
-                (kinds == kind)
-                & (self.is_turned[some] == turned)
-                & (is_large[some] == large)
-            ]
+        for kind, turned, large in product(range(int(kinds.max()) + 1), (False, True), (False, True)):
+            alike = some[(kinds == kind) & (self.is_turned[some] == turned) & (is_large[some] == large)]
             if not alike.size:
                 continue
-            pairs = make_pairs(
-                own, self.pairs[alike], self.weights, paired=context.paired
-            )
+            pairs = make_pairs(own, self.pairs[alike], self.weights, paired=context.paired)
             plan = task_plans.plan_deals(
                 tuple((int(a), int(b)) for a, b in pairs.runs[0]),
                 context.n_resamples,
@@ -128,9 +120,7 @@ class FixedClaim:
             )
             if interaction:
                 known = self.facts.known[alike]
-                out["interaction_pvalue"][alike[known]] = tests["interaction_pvalue"][
-                    known
-                ]
+                out["interaction_pvalue"][alike[known]] = tests["interaction_pvalue"][known]
             if large:
                 continue
             by_itself, together = tests["difference_ci"].swapaxes(0, 1)
@@ -141,9 +131,7 @@ class FixedClaim:
             for name in tests.keys() & claim.keys():
                 claim[name][alike] = tests[name]
 
-    def _students(
-        self, some: Index, difference: Floats, claim: Mapping[str, Floats]
-    ) -> None:
+    def _students(self, some: Index, difference: Floats, claim: Mapping[str, Floats]) -> None:
         """Test pairs of many tasks by t, with Satterthwaite's degrees of freedom."""
         errors = self._errors(some)
         tests = self._by_t(difference, errors)
@@ -162,9 +150,7 @@ class FixedClaim:
             theta, v, squares = task_ranks.placement_errors(pairs.x, pairs.y)
             w = pairs.weights
             distance = np.nansum(w * (theta - 0.5), axis=-1)
-            of_theta = _Errors(
-                np.nansum(w**2 * v, axis=-1), np.nansum(w**4 * squares, axis=-1)
-            )
+            of_theta = _Errors(np.nansum(w**2 * v, axis=-1), np.nansum(w**4 * squares, axis=-1))
             claim["prob_greater_pvalue"][at] = _pvalue(distance, of_theta)
 
     def _errors(self, some: Index) -> _Errors:
@@ -193,9 +179,7 @@ class FixedClaim:
         error = np.where(errors.variance > 0, np.sqrt(errors.variance), np.nan)
         df = intervals.satterthwaite(errors.variance, errors.squares)
         df = np.where(errors.variance > 0, df, 1.0)
-        by_itself, together = (
-            intervals.student(difference, error, df, alpha) for alpha in self._alphas
-        )
+        by_itself, together = (intervals.student(difference, error, df, alpha) for alpha in self._alphas)
         tests = {
             "pvalue": _pvalue(difference, errors),
             "difference_ci": by_itself,
@@ -205,9 +189,7 @@ class FixedClaim:
         }
         if self.margin is not None:
             signed = self.sign * difference
-            tests["margin_pvalue"] = scipy.special.stdtr(
-                df, -(signed + self.margin) / error
-            )
+            tests["margin_pvalue"] = scipy.special.stdtr(df, -(signed + self.margin) / error)
             one_sided = intervals.t_quantile(2 * self.context.alpha, df)
             tests["margin_limit"] = signed - one_sided * error
         return tests
@@ -218,6 +200,4 @@ def _pvalue(difference: Floats, errors: _Errors) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(difference) / np.sqrt(errors.variance)
     df = intervals.satterthwaite(errors.variance, errors.squares)
-    return np.asarray(
-        np.where(errors.variance > 0, 2 * scipy.special.stdtr(df, -t), np.nan)
-    )
+    return np.asarray(np.where(errors.variance > 0, 2 * scipy.special.stdtr(df, -t), np.nan))

@@ -1,4 +1,4 @@
-"""The sentences about items, answers of which are right or wrong: where algorithms disagree, flips, noise of repeats."""
+"""The sentences about answers that are right or wrong: where algorithms disagree, flips, noise of repeats."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def _most_apart(right: Floats, items: list[object], noun: str) -> Iterator[str]:
     yield f"They disagree most on {noun}s {listed([items[place] for place in chosen])}{more}."
 
 
-def _flips(
-    benchmark: xr.Dataset, right: Floats, likes: Comparison, noun: str
-) -> Iterator[str]:
+def _flips(benchmark: xr.Dataset, right: Floats, likes: Comparison, noun: str) -> Iterator[str]:
     """Yield on how many items the best is right and the nearest beside it wrong, and the other way round."""
     best = likes.named_best
     rows = [row for row in likes.own_rows if best in row[:2]]
@@ -89,9 +87,7 @@ def _flips(
             f"{number(n_worse)}."
         )
     else:
-        yield (
-            f"{best} is right more often than {other} on {count(n_better, noun)}, less often on {number(n_worse)}."
-        )
+        yield (f"{best} is right more often than {other} on {count(n_better, noun)}, less often on {number(n_worse)}.")
 
 
 def _noise(benchmark: xr.Dataset, noun: str) -> Iterator[str]:
@@ -109,6 +105,6 @@ def _noise(benchmark: xr.Dataset, noun: str) -> Iterator[str]:
     if np.isnan(share):
         return
     yield (
-        f"Of the variance of an algorithm's answers {percent(share, 2)} lies between repeats of a {noun}, the rest between "
-        f"{noun}s."
+        f"Of the variance of an algorithm's answers {percent(share, 2)} lies between repeats of a {noun}, the rest "
+        f"between {noun}s."
     )

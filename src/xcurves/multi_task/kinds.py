@@ -52,15 +52,11 @@ def _several(result: xr.Dataset) -> bool:
     return result.sizes["algorithm"] > 2  # of two the pair says all
 
 
-def several_tasks(
-    curves: xr.DataArray, least_levels: int = 1
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
     dims = extra_dims(curves)
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
-        raise NotApplicableError(
-            "scores are not of several tasks, along one dim", obvious=True
-        )
+        raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
     taken, _, attrs = comparable(curves, least_levels, single_runs=True, least_tasks=2)
     found = {"task": str(dims[0])}
     groups = curves[dims[0]].attrs.get("task_groups")
@@ -74,9 +70,7 @@ def _of_shown(make: Callable[..., _Made]) -> Callable[..., _Made]:
 
     @wraps(make)
     def made(result: xr.Dataset, *more: Any) -> _Made:
-        of_scores = [
-            name for name, var in ACROSS_TASKS.variables.items() if var.units == "score"
-        ]
+        of_scores = [name for name, var in ACROSS_TASKS.variables.items() if var.units == "score"]
         return make(as_shown(result, of_scores), *more)
 
     return made
@@ -87,12 +81,8 @@ ACROSS_TASKS = ResultKind(
     question="Which algorithm is better over all tasks?",
     argument="curves",
     variables={
-        "difference": Var(
-            _PAIR, "weighted mean over tasks of the difference of mean scores", "score"
-        ),
-        "difference_ci": Var(
-            (*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"
-        ),
+        "difference": Var(_PAIR, "weighted mean over tasks of the difference of mean scores", "score"),
+        "difference_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the mean difference", "score"),
         "difference_ci_simultaneous": Var(
             (*_CLAIM, "ci_bound"),
             "interval of the mean difference, for all pairs together",
@@ -100,17 +90,13 @@ ACROSS_TASKS = ResultKind(
         ),
         "pvalue_adjusted": Var(_CLAIM, "randomization p-value adjusted over pairs"),
         "pvalue": Var(_CLAIM, "randomization p-value"),
-        "pvalue_adjusted_least": Var(
-            _CLAIM, "smallest adjusted p-value that these runs and tasks allow"
-        ),
+        "pvalue_adjusted_least": Var(_CLAIM, "smallest adjusted p-value that these runs and tasks allow"),
         "score_mean_common": Var(
             _ALGORITHM,
             "weighted mean of mean scores over the tasks of the verdict",
             "score",
         ),
-        "score_mean": Var(
-            _ALGORITHM, "weighted mean of mean scores over its own tasks", "score"
-        ),
+        "score_mean": Var(_ALGORITHM, "weighted mean of mean scores over its own tasks", "score"),
         "score_mean_ci": Var(
             (*_ALGORITHM, "ci_bound"),
             "interval of the mean over its own tasks, for all algorithms together",
@@ -124,37 +110,27 @@ ACROSS_TASKS = ResultKind(
             _PAIR,
             "mean over tasks of the probability that the first scores higher, ties half",
         ),
-        "prob_greater_pvalue_adjusted": Var(
-            _CLAIM, "randomization p-value of that probability, adjusted over pairs"
-        ),
+        "prob_greater_pvalue_adjusted": Var(_CLAIM, "randomization p-value of that probability, adjusted over pairs"),
         "prob_greater_pvalue": Var(_CLAIM, "randomization p-value of that probability"),
         "share_better": Var(
             _PAIR,
             "share of tasks, or families, without ties in which the first is better",
         ),
-        "share_better_ci": Var(
-            (*_PAIR, "ci_bound"), "confidence interval of that share"
-        ),
-        "task_difference": Var(
-            _TASK, "difference of mean scores in the task", "score", when="per_task"
-        ),
+        "share_better_ci": Var((*_PAIR, "ci_bound"), "confidence interval of that share"),
+        "task_difference": Var(_TASK, "difference of mean scores in the task", "score", when="per_task"),
         "task_difference_ci": Var(
             (*_TASK, "ci_bound"),
             "confidence interval of the difference in the task",
             "score",
             when="per_task",
         ),
-        "task_difference_stderr": Var(
-            _TASK, "standard error of that difference", "score", when="per_task"
-        ),
+        "task_difference_stderr": Var(_TASK, "standard error of that difference", "score", when="per_task"),
         "task_pvalue_adjusted": Var(
             _TASK,
             "randomization p-value of the task, adjusted over tasks",
             when="per_task",
         ),
-        "task_mean": Var(
-            ("task", "joined_task", "algorithm"), "mean score in the task", "score"
-        ),
+        "task_mean": Var(("task", "joined_task", "algorithm"), "mean score in the task", "score"),
         "task_mean_sd": Var(
             ("task", "joined_task", "algorithm"),
             "standard deviation of runs in the task",
@@ -175,9 +151,7 @@ ACROSS_TASKS = ResultKind(
             "confidence interval of that standard deviation",
             "score",
         ),
-        "noise_share": Var(
-            _PAIR, "share of the variance between tasks that is due to the runs"
-        ),
+        "noise_share": Var(_PAIR, "share of the variance between tasks that is due to the runs"),
         "tasks_to_show": Var(
             _PAIR,
             "tasks, or families, that would show such a difference in 8 of 10 cases",
@@ -202,29 +176,17 @@ ACROSS_TASKS = ResultKind(
             "randomization p-value of the task-by-algorithm interaction",
             when="per_task",
         ),
-        "rank_mean": Var(
-            _ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"
-        ),
+        "rank_mean": Var(_ALGORITHM, "mean rank over the tasks that have all algorithms, 1 the best"),
         "place_ci": Var(
             (*_ALGORITHM, "task_effect", "ci_bound"),
             "first and last place by which pairs are shown to differ, 1 the best",
         ),
-        "n_tasks": Var(
-            _PAIR, "number of tasks in which both have runs", dtype=np.int64
-        ),
-        "n_tasks_algorithm": Var(
-            _ALGORITHM, "number of tasks in which it has runs", dtype=np.int64
-        ),
-        "n_tasks_common": Var(
-            ("task",), "number of tasks that the verdict is about", dtype=np.int64
-        ),
-        "n_ties": Var(
-            _PAIR, "tasks, or families, in which both score the same", dtype=np.int64
-        ),
+        "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
+        "n_tasks_algorithm": Var(_ALGORITHM, "number of tasks in which it has runs", dtype=np.int64),
+        "n_tasks_common": Var(("task",), "number of tasks that the verdict is about", dtype=np.int64),
+        "n_ties": Var(_PAIR, "tasks, or families, in which both score the same", dtype=np.int64),
         "n_resamples": Var(_CLAIM, "number of reassignments evaluated", dtype=np.int64),
-        "n_runs": Var(
-            ("task", "joined_task", "algorithm"), "number of runs", dtype=np.int64
-        ),
+        "n_runs": Var(("task", "joined_task", "algorithm"), "number of runs", dtype=np.int64),
         "margin_pvalue_adjusted": Var(
             _CLAIM,
             "p-value of being worse by the margin or more, adjusted",
@@ -242,9 +204,7 @@ ACROSS_TASKS = ResultKind(
             when="margin",
         ),
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
-        "training_weights": Var(
-            ("training",), "weight of the training level", when="given"
-        ),
+        "training_weights": Var(("training",), "weight of the training level", when="given"),
     },
     coords={
         "pair": (),
@@ -339,9 +299,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     question="Where along the budget do algorithms differ over all tasks?",
     argument="curves",
     variables={
-        "difference": Var(
-            _FRACTION, "mean over tasks of the difference of mean scores", "score"
-        ),
+        "difference": Var(_FRACTION, "mean over tasks of the difference of mean scores", "score"),
         "difference_ci": Var(
             (*_FRACTION, "ci_bound"),
             "confidence interval of the mean difference by itself",
@@ -352,33 +310,25 @@ PROFILE_ACROSS_TASKS = ResultKind(
             "interval of the mean difference, for all fractions of all pairs together",
             "score",
         ),
-        "difference_band": Var(
-            (*_FRACTION, "ci_bound"), "band of the mean difference of the pair", "score"
-        ),
+        "difference_band": Var((*_FRACTION, "ci_bound"), "band of the mean difference of the pair", "score"),
         "band_method": Var(
             _PAIR,
             "how the band was made: 0 not, 1 by residuals, 2 by subset means",
             dtype=np.int8,
         ),
-        "pvalue_adjusted": Var(
-            _FRACTION, "randomization p-value adjusted over all fractions and pairs"
-        ),
+        "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over all fractions and pairs"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
         "mean_pvalue_adjusted": Var(
             _PAIR,
             "randomization p-value of the mean over training, adjusted over pairs",
         ),
-        "mean_curve": Var(
-            _CURVE, "mean score over the tasks that have all algorithms", "score"
-        ),
+        "mean_curve": Var(_CURVE, "mean score over the tasks that have all algorithms", "score"),
         "mean_curve_band": Var(
             (*_CURVE, "ci_bound"),
             "simultaneous band of the mean score, for these tasks",
             "score",
         ),
-        "n_tasks": Var(
-            _PAIR, "number of tasks in which both have runs", dtype=np.int64
-        ),
+        "n_tasks": Var(_PAIR, "number of tasks in which both have runs", dtype=np.int64),
         "n_resamples": Var(_PAIR, "number of flips evaluated", dtype=np.int64),
     },
     coords={"pair": (), "budget_fraction": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},

@@ -24,11 +24,7 @@ _MOST_TIMES = 20  # as many tasks: of more no number is said
 def _nearest(made: Comparison) -> tuple[str, str] | None:
     """Return the best and its nearest rival, from which it is not told apart; None if there is none."""
     best = made.named_best
-    rivals = [
-        row
-        for row in made.own_rows
-        if best in row[:2] and not row.shown and not np.isnan(row.p)
-    ]
+    rivals = [row for row in made.own_rows if best in row[:2] and not row.shown and not np.isnan(row.p)]
     if best is None or not rivals:
         return None
     near = min(rivals, key=lambda row: abs(row.amount))
@@ -38,9 +34,7 @@ def _nearest(made: Comparison) -> tuple[str, str] | None:
 def nearest_pair(made: Comparison) -> tuple[str, str] | None:
     """Return the best and its nearest rival, or, where all are shown to be lower, the nearest of these."""
     best = made.named_best
-    rows = [
-        row for row in made.own_rows if best in row[:2] and not np.isnan(row.amount)
-    ]
+    rows = [row for row in made.own_rows if best in row[:2] and not np.isnan(row.amount)]
     if best is None or not rows:
         return None
     near = _nearest(made)
@@ -98,9 +92,7 @@ def _what_it_takes(benchmark: xr.Dataset, place: int, n: int) -> str:
 def _that_many_show(benchmark: xr.Dataset, n: int, smallest: float) -> str:
     """Return which difference so many tasks, or families of them, show."""
     things = f"{number(n)} {units_of_claim(benchmark)}"
-    return (
-        f"{things} show a difference of {number(smallest, 2)} or more in 8 of 10 cases"
-    )
+    return f"{things} show a difference of {number(smallest, 2)} or more in 8 of 10 cases"
 
 
 def _about(count_of: float) -> str:
@@ -116,9 +108,7 @@ def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     place = _place_of(benchmark, names)
     smallest = float(benchmark["smallest_to_show"].to_numpy()[place])
     # Of answers the verdict says it.
-    is_said = shows_answers(benchmark) and bool(
-        _what_it_takes(benchmark, place, n_families_of(benchmark, place))
-    )
+    is_said = shows_answers(benchmark) and bool(_what_it_takes(benchmark, place, n_families_of(benchmark, place)))
     if np.isnan(smallest) or is_said:
         return
     unit = units_of_claim(benchmark)
@@ -127,7 +117,9 @@ def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     sentence = f"In 8 of 10 cases {number(n)} {unit} show a difference of {size} between {names[0]} and {names[1]}"
     share = float(benchmark["noise_share"].to_numpy()[place])
     if benchmark.sizes["pair"] > 1 and not np.isnan(share):
-        sentence += f"; more runs in them would take away {percent(share, 2)} of the variance between {noun_of(benchmark)}s"
+        sentence += (
+            f"; more runs in them would take away {percent(share, 2)} of the variance between {noun_of(benchmark)}s"
+        )
     yield f"{sentence}."
 
 

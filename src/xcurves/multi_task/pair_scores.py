@@ -184,9 +184,7 @@ def facts_of_pairs(own: AlgorithmScores, pairs: Indices) -> PairFacts:
     )
 
 
-def in_common(
-    values: Floats | Bools, present: Bools, pairs: Indices, *, both_ways: bool = False
-) -> Floats:
+def in_common(values: Floats | Bools, present: Bools, pairs: Indices, *, both_ways: bool = False) -> Floats:
     """Return the sums of an algorithm's values over the tasks that another has, for the first of every pair.
 
     With `both_ways` those of the second over the tasks of the first are added. Values are 0 where it lacks the task.
@@ -198,9 +196,7 @@ def in_common(
     return np.asarray(sums[a, b])
 
 
-def make_pairs(
-    own: AlgorithmScores, pairs: Indices, weights: Floats, *, paired: bool
-) -> PairScores:
+def make_pairs(own: AlgorithmScores, pairs: Indices, weights: Floats, *, paired: bool) -> PairScores:
     """Return pairs of algorithms, given weights of the tasks."""
     a, b = pairs.T
     here = own.present[a] & own.present[b]
@@ -209,9 +205,7 @@ def make_pairs(
         shares /= shares.sum(axis=-1, keepdims=True)
     infinite = own.infinite[a] | own.infinite[b]
     if paired:
-        x, y = (
-            np.where(here[..., np.newaxis], own.runs[side], np.nan) for side in (a, b)
-        )
+        x, y = (np.where(here[..., np.newaxis], own.runs[side], np.nan) for side in (a, b))
         d, v = task_effects.task_differences(x, y, paired=True)
     else:
         error = own.error

@@ -39,12 +39,10 @@ def _task_by_task(pair: xr.Dataset, task: str, first: str, sign: int) -> Iterato
         return
     shown = provenance.significant(p, provenance.alpha_of(pair))
     signs = np.sign(sign * pair["task_difference"].to_numpy()[shown]).tolist()
-    by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[
-        pair.attrs.get("task_correction", "holm")
-    ]
+    by = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}[pair.attrs.get("task_correction", "holm")]
     yield (
-        f"Of {count(pair['n_tasks'].item(), task)} {first} is shown higher in {signs.count(1)}, lower in {signs.count(-1)} "
-        f"({runs_a_side(pair['n_runs'].to_numpy().ravel().tolist())}; {by} over {task}s)."
+        f"Of {count(pair['n_tasks'].item(), task)} {first} is shown higher in {signs.count(1)}, lower in "
+        f"{signs.count(-1)} ({runs_a_side(pair['n_runs'].to_numpy().ravel().tolist())}; {by} over {task}s)."
     )
 
 
@@ -71,19 +69,14 @@ def _spread_over_tasks(pair: xr.Dataset, task: str) -> Iterator[str]:
         yield f"More runs in these {task}s would take away {percent(share, 2)} of the variance between {task}s."
 
 
-def _how_often(
-    pair: xr.Dataset, task: str, first: str, second: str, sign: int
-) -> Iterator[str]:
+def _how_often(pair: xr.Dataset, task: str, first: str, second: str, sign: int) -> Iterator[str]:
     """Yield how often a run of the better algorithm scores higher, and in which share of tasks it does."""
     theta = pair["prob_greater"].item()
     if not np.isnan(theta):
         of_first = theta
         if sign < 0:
             of_first = 1 - theta
-        fixed, random = (
-            pvalue(of_claim(pair, claim)["prob_greater_pvalue"].item())
-            for claim in TASK_CLAIMS
-        )
+        fixed, random = (pvalue(of_claim(pair, claim)["prob_greater_pvalue"].item()) for claim in TASK_CLAIMS)
         yield (
             f"A run of {first} scores higher than one of {second} with probability {number(of_first, 2)}, mean over "
             f"{task}s ({fixed} for these, {random} for {task}s like these)."

@@ -69,9 +69,7 @@ def draw_places(result: xr.Dataset, ax: Axes) -> None:
     means.set_xlabel(with_units(f"mean {score_name(result)}", result["score_mean"]))
 
 
-def _draw_rows(
-    ax: Axes, at: Floats, low: Floats, high: Floats, colors: list[str], *, marker: str
-) -> None:
+def _draw_rows(ax: Axes, at: Floats, low: Floats, high: Floats, colors: list[str], *, marker: str) -> None:
     """Draw an interval in each row, the best on top, and a value where there is a marker."""
     rows = np.arange(len(at), dtype=float)
     known = np.isfinite(low) & np.isfinite(high)
@@ -79,7 +77,8 @@ def _draw_rows(
     width = 5.0 if not marker else 1.5
     if len(at) > _MANY:
         width = 0.6 * width
-    ax.hlines(rows[known], low[known], high[known], color=paint[known].tolist(), linewidth=width, gid="interval")  # fmt: skip
+    colours = paint[known].tolist()
+    ax.hlines(rows[known], low[known], high[known], color=colours, linewidth=width, gid="interval")
     alone = known & (low == high)
     if not marker and alone.any():
         look: dict[str, Any] = {"marker": "|", "linewidths": 1.5, "s": 4 * width**2}
@@ -124,14 +123,10 @@ def _join_alike(part: xr.Dataset, order: NDArray[np.intp], ax: Axes) -> None:
                 transform=ax.get_yaxis_transform(), gid="joined")  # fmt: skip
 
 
-def joined_stretches(
-    part: xr.Dataset, order: NDArray[np.intp]
-) -> list[tuple[int, int]]:
+def joined_stretches(part: xr.Dataset, order: NDArray[np.intp]) -> list[tuple[int, int]]:
     """Return the longest stretches of two or more algorithms in this order of which no two are shown to differ."""
     row_of = {name: row for row, name in enumerate(part["algorithm"].to_numpy()[order].tolist())}  # fmt: skip
-    shown = provenance.significant(
-        part["pvalue_adjusted"].to_numpy(), provenance.alpha_of(part)
-    )
+    shown = provenance.significant(part["pvalue_adjusted"].to_numpy(), provenance.alpha_of(part))
     shown &= part["difference"].to_numpy() != 0
     # of each row the first below that it is shown to differ from
     ends = np.full(len(order), len(order))

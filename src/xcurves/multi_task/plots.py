@@ -59,9 +59,7 @@ def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
 def _is_of_pairs(result: xr.Dataset) -> bool:
     """Return whether the forest has rows of pairs: of one pair it has tasks, unless these are very many."""
     n_tasks = result.sizes.get(str(result.attrs["task"]), 1)
-    return (
-        result.sizes["pair"] > 1 or n_tasks > _MOST or "task_difference" not in result
-    )
+    return result.sizes["pair"] > 1 or n_tasks > _MOST or "task_difference" not in result
 
 
 def forest_rows(result: xr.Dataset) -> float:
@@ -116,9 +114,7 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     own = result if task in result.dims else result.expand_dims(task)
     draw_by_task(ax, [_pair_rows(pair, "") for pair in each_of(own, "pair")], task)
     a, b = (str(result[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(
-        f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}"
-    )
+    ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
 
 
 def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
@@ -165,9 +161,7 @@ def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
             of_claim = own.claims.get(claim, ())
             for group in of_claim:
                 flag, is_filled = f"{claim} mean", claim == "fixed"
-                groups.append(
-                    group._replace(y=group.y + at, filled=is_filled, flag=flag)
-                )
+                groups.append(group._replace(y=group.y + at, filled=is_filled, flag=flag))
             if of_claim:
                 rows.append((at, f"mean, {which}"))
         top += n + 1.3 + _GAP
@@ -183,14 +177,10 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
     """Return the tasks that a pair has, the largest difference first, with a standard error where none has an end."""
     task, d = pair.attrs["task"], pair["task_difference"].to_numpy()
     own = pair.isel({task: np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]})
-    d, error = (
-        own[name].to_numpy() for name in ("task_difference", "task_difference_stderr")
-    )
+    d, error = (own[name].to_numpy() for name in ("task_difference", "task_difference_stderr"))
     low, high = bounds_of(own["task_difference_ci"])
     none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
-    shown = provenance.significant(
-        own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own)
-    )
+    shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))
     groups = [
         IntervalGroup(
             np.flatnonzero(of).astype(float),
@@ -208,18 +198,14 @@ def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
         )
         if of.any()
     ]
-    claims = {
-        claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)
-    }
+    claims = {claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)}
     return RowsOfTasks(own[task].to_numpy().tolist(), groups, claims, name)
 
 
 def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
     """Draw the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
     p = result["prob_greater_pvalue_adjusted"].sel(task_effect="random").to_numpy()
-    draw_probabilities(
-        ax, result, provenance.significant(p, provenance.alpha_of(result))
-    )
+    draw_probabilities(ax, result, provenance.significant(p, provenance.alpha_of(result)))
 
 
 def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
@@ -240,20 +226,14 @@ def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
     ax.margins(x=0)
     ax.grid(axis="y", color="0.9")
     ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(
-        wrapped(
-            with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])
-        )
-    )
+    ax.set_ylabel(wrapped(with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])))
     _mark_pairs(result, at, ax)
 
 
 def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     """Draw a bar where a pair is shown to differ, a row for each such pair, in axes of their own below."""
     figure: Any = ax.figure
-    shown = provenance.significant(
-        result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result)
-    )
+    shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
     pairs = np.flatnonzero(shown.any(axis=-1))
     if not len(pairs) or len(pairs) > _MOST_SHOWN or figure.get_gid() != OWN:
         return
@@ -267,10 +247,7 @@ def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
     below = ax.inset_axes((0, -high - 0.06, 1, high))
     # A bar goes half of the way to the fractions before and after.
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
-    colors = {
-        one["algorithm"].item(): style_in(one).color
-        for one in each_of(result, "algorithm")
-    }
+    colors = {one["algorithm"].item(): style_in(one).color for one in each_of(result, "algorithm")}
     for row, pair in enumerate(pairs):
         marked = at[shown[pair]]
         start, stop = (
@@ -316,9 +293,7 @@ def _name_marked_pair(
 
 def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
     """Draw the mean difference of every pair with its band; of many pairs, those of one algorithm."""
-    shown = (
-        _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
-    )
+    shown = _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
     draw_pairs_along(
         shown,
         ax,
@@ -342,6 +317,4 @@ def _of_one_algorithm(result: xr.Dataset, ax: Axes) -> xr.Dataset:
     own = np.flatnonzero((first == one) | (second == one))
     if len(own) > _MOST_BANDS:
         ax.patch.set_gid("closest")
-    return result.isel(
-        pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS]
-    )
+    return result.isel(pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS])

@@ -145,9 +145,7 @@ def profile_across_tasks(
         task,
         reference,
         groups,
-        progress=validation.check_progress(
-            progress, "pairs", "pair", lazy=is_lazy(curves)
-        ),
+        progress=validation.check_progress(progress, "pairs", "pair", lazy=is_lazy(curves)),
     )
     result = per_task(
         kinds.PROFILE_ACROSS_TASKS,
@@ -205,9 +203,7 @@ class _Profile(JoinedTasks):
         self._pairs(out, means, of_training, count > 0, begun)
         self._mean_curves(out, at_fractions, has, begun)
 
-    def _mean_curves(
-        self, out: Mapping[str, Floats], scores: Floats, has: Bools, begun: Bools
-    ) -> None:
+    def _mean_curves(self, out: Mapping[str, Floats], scores: Floats, has: Bools, begun: Bools) -> None:
         """Fill in mean curves over the tasks that have all algorithms, at fractions `begun`."""
         complete = np.asarray(has.any(axis=-1)).all(axis=1)
         if not complete.any():
@@ -247,16 +243,12 @@ class _Profile(JoinedTasks):
         weights = self.family_sums(share)
         kept, plan = self.flips(weights)
         weights = weights[:, kept]
-        x, x_of_training = (
-            self._contributions(each, share)[..., kept] for each in (means, of_training)
-        )
+        x, x_of_training = (self._contributions(each, share)[..., kept] for each in (means, of_training))
 
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         in_family = task_flips.can_be_shown(n_families, self.context.alpha)
         n_tests = int(np.count_nonzero(in_family)) * int(begun.sum())
-        takes_ranks = t_scale.takes_ranks(
-            len(kept), n_tests, self.context.n_resamples, self.context.alpha
-        )
+        takes_ranks = t_scale.takes_ranks(len(kept), n_tests, self.context.n_resamples, self.context.alpha)
         own_plans = [task_flips.own_flips(each, plan)[1] for each in weights]
         # A pair with few tasks of its own has its exact intervals.
         by_t = np.array([not takes_ranks and not own.exact for own in own_plans])
@@ -269,9 +261,7 @@ class _Profile(JoinedTasks):
             tested = task_flips.pvalues(members, plan, self.context.alpha)
             for name, values in zip(("pvalue", "pvalue_adjusted"), tested, strict=True):
                 out[name][:, begun] = values.reshape(x.shape[:-1])
-            out["mean_pvalue_adjusted"][:] = task_flips.pvalues(
-                x_of_training[:, 0], plan, self.context.alpha
-            )[1]
+            out["mean_pvalue_adjusted"][:] = task_flips.pvalues(x_of_training[:, 0], plan, self.context.alpha)[1]
         tested_pairs = np.flatnonzero((n_families > 0) & ~by_t)
         for pair in self.progress(tested_pairs, total=len(tested_pairs)):
             families, own = task_flips.own_flips(weights[pair], plan)
@@ -296,21 +286,17 @@ class _Profile(JoinedTasks):
         begun: Bools,
         chosen: Bools,
     ) -> None:
-        """Fill in p of all pairs on the scale of t, and intervals and bands of those `chosen`: of many tasks, as items are."""
+        """Fill in p of all pairs on the scale of t, and intervals and bands of those `chosen`: of many tasks."""
         x, x_of_training = sums_of_families
         alpha = self.context.alpha
         found, sums = _flipped(x, weights, plan, alpha)
         shape = x.shape[:-1]
-        pvalue, adjusted = (
-            each.reshape(shape) for each in (found.pvalue, found.pvalue_adjusted)
-        )
+        pvalue, adjusted = (each.reshape(shape) for each in (found.pvalue, found.pvalue_adjusted))
         pvalue[np.isnan(x).all(axis=-1)] = np.nan
         out["pvalue"][:, begun] = pvalue
         out["pvalue_adjusted"][:, begun] = np.maximum(adjusted, pvalue)
         of_training, _ = _flipped(x_of_training, weights, plan, alpha)
-        out["mean_pvalue_adjusted"][:] = np.maximum(
-            of_training.pvalue_adjusted, of_training.pvalue
-        )
+        out["mean_pvalue_adjusted"][:] = np.maximum(of_training.pvalue_adjusted, of_training.pvalue)
 
         estimate = np.nansum(x, axis=-1)
         for name, ratio in (
@@ -336,10 +322,8 @@ class _Profile(JoinedTasks):
         return self.family_sums(d)
 
 
-def _flipped(
-    x: Floats, weights: Floats, plan: plans.FlipPlan, alpha: float
-) -> tuple[t_scale.FlipTests, PairTotals]:
-    """Return what flips say on the scale of t of sums of families, (pair, level, family), all levels one family of tests."""
+def _flipped(x: Floats, weights: Floats, plan: plans.FlipPlan, alpha: float) -> tuple[t_scale.FlipTests, PairTotals]:
+    """Return what flips say on the scale of t of sums of families, (pair, level, family), one family of tests."""
     n_levels = x.shape[1]
     members = OwnMembers(
         np.nan_to_num(x.reshape(-1, x.shape[-1])),
@@ -353,10 +337,7 @@ def _flipped(
 def _means_of_runs(scores: Floats, count: Floats) -> Floats:
     """Return the means over runs, shape (task, algorithm, fraction), NaN where there is no run."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(
-            np.nansum(scores, axis=2)
-            / np.where(count > 0, count, np.nan)[..., np.newaxis]
-        )
+        return np.asarray(np.nansum(scores, axis=2) / np.where(count > 0, count, np.nan)[..., np.newaxis])
 
 
 def _with_means(curves: xr.DataArray, scores: xr.DataArray) -> xr.DataArray:
@@ -373,9 +354,7 @@ def _with_means(curves: xr.DataArray, scores: xr.DataArray) -> xr.DataArray:
 
 def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.DataArray:
     """Return scores at fractions of each task's budget, dims (..., algorithm, run, budget_fraction)."""
-    kernel = partial(
-        _score_at, levels=curves["training"].to_numpy(), fractions=np.array(fractions)
-    )
+    kernel = partial(_score_at, levels=curves["training"].to_numpy(), fractions=np.array(fractions))
     return reduce_runs(
         "score_at",
         kernel,
@@ -387,7 +366,5 @@ def score_fractions(curves: xr.DataArray, fractions: Sequence[float]) -> xr.Data
 
 def _score_at(group: Group, *, levels: Floats, fractions: Floats) -> dict[str, Floats]:
     scores = np.full((len(group.tasks), group.present.size, len(fractions)), np.nan)
-    scores[:, group.curves] = ragged.at_fractions(
-        group.data[0], levels[group.grid], fractions
-    )
+    scores[:, group.curves] = ragged.at_fractions(group.data[0], levels[group.grid], fractions)
     return {"score_at": scores.reshape(len(scores), *group.present.shape, -1)}

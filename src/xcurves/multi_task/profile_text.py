@@ -24,11 +24,7 @@ _NAMED = 2  # pairs that an answer names
 def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield where pairs differ, the largest difference first; every pair; and what the bands mean."""
     task = noun_of(result)
-    pairs = [
-        (name, pair)
-        for benchmark, name in named_tasks(result, "n_tasks")
-        for pair in each_of(benchmark, "pair")
-    ]
+    pairs = [(name, pair) for benchmark, name in named_tasks(result, "n_tasks") for pair in each_of(benchmark, "pair")]
     claims = []
     if len(pairs) <= _FEW:
         claims = [name + _profile_claim(pair) for name, pair in pairs]
@@ -57,9 +53,7 @@ def _over_pairs(pairs: list[tuple[str, xr.Dataset]], task: str) -> str:
     elif n_more > 1:
         parts.append(f"and {n_more} more pairs differ")
     if not shown:
-        parts.append(
-            f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget"
-        )
+        parts.append(f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget")
     elif n_rest:
         parts.append(f"{n_rest} of {len(pairs)} pairs are not shown to differ anywhere")
     return f"Over {task}s like these, {'; '.join(parts)}."
@@ -72,9 +66,7 @@ def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
         f"bands of mean curves along the whole curve, for these {task}s."
     )
     known = result["mean_curve"].notnull()
-    begun = known["budget_fraction"].to_numpy()[
-        known.any([dim for dim in known.dims if dim != "budget_fraction"])
-    ]
+    begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
     if begun.size and begun[0] > result["budget_fraction"][0]:
         begins = f"{100 * begun[0]:.0f} %"
         yield f"Below {begins} of the budget some {task} has no score: fractions before that are left out."
@@ -100,10 +92,7 @@ def _profile_claim(pair: xr.Dataset) -> str:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if np.isnan(smallest):
         return f"{pair['pair'].item()}: nothing can be said of {n}."
-    verdict = (
-        _where(pair)
-        or f"{a} and {b} are not shown to differ at any fraction of the budget"
-    )
+    verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
     return f"Over {n} like these, {verdict} (smallest adjusted {pvalue(smallest)})."
 
 

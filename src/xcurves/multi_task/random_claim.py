@@ -1,4 +1,4 @@
-"""The claim about tasks like these, by flipping the signs of whole tasks: on the scale of ranks of p, or on that of t."""
+"""The claim about tasks like these, by flips of the signs of whole tasks: on the scale of ranks of p, or of t."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ class RandomClaim:
 
     def _in_family(self, n_families: Floats) -> Bools:
         """Return which pairs are tested together: those with families enough for a p of the level."""
-        can_be_shown = task_flips.can_be_shown(
-            n_families.astype(np.intp), self.context.alpha
-        )
+        can_be_shown = task_flips.can_be_shown(n_families.astype(np.intp), self.context.alpha)
         return np.asarray(self.facts.known & can_be_shown)
 
     def level_of_each(self, n_families: Floats) -> float:
@@ -76,9 +74,7 @@ class RandomClaim:
             counted = self.facts.known
         return self.context.alpha / max(1, int(np.count_nonzero(counted)))
 
-    def by_ranks(
-        self, numbers: FamilyNumbers, claim: Mapping[str, Floats]
-    ) -> Estimates:
+    def by_ranks(self, numbers: FamilyNumbers, claim: Mapping[str, Floats]) -> Estimates:
         """Fill in the claim on the scale of ranks of p."""
         known, alpha = self.facts.known, self.context.alpha
         kept = np.flatnonzero(~np.isnan(numbers.weights).all(axis=0))
@@ -86,9 +82,7 @@ class RandomClaim:
         x, weights = numbers.x[:, kept].copy(), numbers.weights[:, kept]
         x[~known] = np.nan
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1).astype(float)
-        claim["pvalue"][:], claim["pvalue_adjusted"][:] = task_flips.pvalues(
-            x, plan, alpha
-        )
+        claim["pvalue"][:], claim["pvalue_adjusted"][:] = task_flips.pvalues(x, plan, alpha)
         levels = (alpha, self.level_of_each(n_families))
         ends = task_flips.flip_intervals(x[known], weights[known], plan, *levels)
         if self.is_rare:
@@ -115,9 +109,7 @@ class RandomClaim:
         )
 
     def _plan(self, n_families: int) -> plans.FlipPlan:
-        return plans.plan_flips(
-            n_families, self.context.n_resamples, self.context.entropy
-        )
+        return plans.plan_flips(n_families, self.context.n_resamples, self.context.entropy)
 
     def _with_two_more(
         self, x: Floats, n_families: Floats, plan: plans.FlipPlan
@@ -143,9 +135,7 @@ class RandomClaim:
         known = self.facts.known[some]
         if not known.any():
             return
-        p, limit = task_flips.flip_margins(
-            self.sign * x[known], weights[known], plan, self.margin, self.context.alpha
-        )
+        p, limit = task_flips.flip_margins(self.sign * x[known], weights[known], plan, self.margin, self.context.alpha)
         claim["margin_pvalue"][some][known] = p
         claim["margin_limit"][some][known] = limit
 
@@ -167,9 +157,7 @@ class RandomClaim:
         # several pairs are adjusted by the flips of all families
         if not plan.exact and np.count_nonzero(self._in_family(n_families)) > 1:
             least = np.maximum(least, of_random)
-        claim["pvalue_adjusted_least"][:] = np.where(
-            self.facts.known, np.minimum(least, 1.0), np.nan
-        )
+        claim["pvalue_adjusted_least"][:] = np.where(self.facts.known, np.minimum(least, 1.0), np.nan)
         claim["n_resamples"][:] = np.where(self.facts.some, n_resamples, 0)
 
     # On the scale of t.
@@ -190,18 +178,14 @@ class RandomClaim:
             whole = as_whole(means * n_runs.max())
             if whole is not None:
                 ones = np.ones(len(weights))
-                members = PairMembers(
-                    whole, present, self.pairs, families.ravel(), ones, 0 * ones
-                )
+                members = PairMembers(whole, present, self.pairs, families.ravel(), ones, 0 * ones)
                 return members, float(n_runs.max())
 
         # less what all have in a task, so that differences do not round
         common = means.sum(axis=0) / np.maximum(np.count_nonzero(usable, axis=0), 1)
         centred = np.where(usable, (means - common) * weights, 0.0)
         rounding = task_flips.ROUNDING * largest * weights
-        return PairMembers(
-            centred, present, self.pairs, families.ravel(), weights, rounding
-        ), 1.0
+        return PairMembers(centred, present, self.pairs, families.ravel(), weights, rounding), 1.0
 
     def _used_tasks(self) -> Bools:
         """Return the tasks that any pair has."""
@@ -211,9 +195,7 @@ class RandomClaim:
         present = self.own.present.astype(float)
         return np.asarray((present * (is_pair @ present)).sum(axis=0) > 0)
 
-    def by_t(
-        self, theta: Floats | None, claim: Mapping[str, Floats]
-    ) -> tuple[Estimates, PairTotals]:
+    def by_t(self, theta: Floats | None, claim: Mapping[str, Floats]) -> tuple[Estimates, PairTotals]:
         """Fill in the claim on the scale of t; `theta` as in `FamilyNumbers`, None where it is not tested."""
         members, unit = self._members
         known, alpha = self.facts.known, self.context.alpha
@@ -221,9 +203,7 @@ class RandomClaim:
         n_families = sums.n_families
         tested = self._in_family(n_families)
         plan = self._plan(members.n_families)
-        found = t_scale.flip_tests(
-            members, sums, Signs(plan), tested, alpha, two_more=self.is_rare
-        )
+        found = t_scale.flip_tests(members, sums, Signs(plan), tested, alpha, two_more=self.is_rare)
         is_exact = self._exact(n_families, plan)
         self._pvalues(found, members, n_families, is_exact, plan, "pvalue", claim)
         self._intervals(found, members, unit, sums, is_exact, plan, claim)
@@ -241,9 +221,7 @@ class RandomClaim:
             self._probabilities(theta, plan, claim)
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            total = np.where(
-                np.abs(sums.total) <= task_flips.ROUNDING * sums.size, 0.0, sums.total
-            )
+            total = np.where(np.abs(sums.total) <= task_flips.ROUNDING * sums.size, 0.0, sums.total)
             difference = total / sums.weight / unit
         return Estimates(
             np.where(known, difference, np.nan),
@@ -330,15 +308,11 @@ class RandomClaim:
             if self.is_rare:
                 n = sums.n_families[some]
                 numbers, of_more = self._with_two_more(x, n, plan)
-                with_more = task_flips.flip_intervals(
-                    *numbers, of_more, self.context.alpha
-                )
+                with_more = task_flips.flip_intervals(*numbers, of_more, self.context.alpha)
                 ends = t_scale.hull(ends, with_more[0])
             by_itself[some] = ends
 
-    def _some_numbers(
-        self, members: PairMembers, unit: float, some: slice | Index
-    ) -> tuple[Floats, Floats]:
+    def _some_numbers(self, members: PairMembers, unit: float, some: slice | Index) -> tuple[Floats, Floats]:
         """Return weighted differences and weights of some pairs, NaN where a pair lacks a family."""
         x = members.numbers(some).astype(float)
         n = np.broadcast_to(members.weights_of(some), x.shape)
@@ -347,34 +321,24 @@ class RandomClaim:
             weights = np.where(n > 0, n / whole, np.nan)
             return np.where(n > 0, x / whole / unit, np.nan), weights
 
-    def _numbers(
-        self, members: PairMembers, unit: float
-    ) -> Iterator[tuple[slice, Floats, Floats]]:
+    def _numbers(self, members: PairMembers, unit: float) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield weighted differences and weights of all pairs, some after the other."""
         width = rows_that_fit(24 * members.n_families)
         for some in stretches(len(self.pairs), width):
             yield some, *self._some_numbers(members, unit, some)
 
-    def _probabilities(
-        self, theta: Floats, plan: plans.FlipPlan, claim: Mapping[str, Floats]
-    ) -> None:
+    def _probabilities(self, theta: Floats, plan: plans.FlipPlan, claim: Mapping[str, Floats]) -> None:
         """Fill in the p of P(X > Y) from sums of weighted distances from 1/2."""
         kept = np.flatnonzero(~np.isnan(theta).all(axis=0))
         has = ~np.isnan(theta[:, kept])
         members = OwnMembers(np.nan_to_num(theta[:, kept]), has.astype(float))
         sums = totals(members, len(theta))
         n_families = sums.n_families
-        can_be_shown = task_flips.can_be_shown(
-            n_families.astype(np.intp), self.context.alpha
-        )
+        can_be_shown = task_flips.can_be_shown(n_families.astype(np.intp), self.context.alpha)
         tested = np.asarray(self.facts.some & can_be_shown)
-        found = t_scale.flip_tests(
-            members, sums, Signs(plan), tested, self.context.alpha, limits=False
-        )
+        found = t_scale.flip_tests(members, sums, Signs(plan), tested, self.context.alpha, limits=False)
         is_exact = self._exact(n_families, plan)
-        self._pvalues(
-            found, members, n_families, is_exact, plan, "prob_greater_pvalue", claim
-        )
+        self._pvalues(found, members, n_families, is_exact, plan, "prob_greater_pvalue", claim)
 
 
 def are_tested(n_pairs: int, n_families: int) -> bool:

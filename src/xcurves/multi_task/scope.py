@@ -9,9 +9,7 @@ import xarray as xr
 
 from xcurves.array_types import Bools
 
-_MOST_LACKING = (
-    0.1  # share of tasks that may be left out so that all algorithms are compared
-)
+_MOST_LACKING = 0.1  # share of tasks that may be left out so that all algorithms are compared
 
 
 class Scope(NamedTuple):

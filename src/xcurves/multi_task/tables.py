@@ -67,13 +67,9 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
     """
     adjusted = result["pvalue_adjusted"]
     shown = is_shown(adjusted, result["difference"], alpha_of(result))
-    together = shown_interval(
-        result["difference"], result["difference_ci_simultaneous"], shown
-    )
+    together = shown_interval(result["difference"], result["difference_ci_simultaneous"], shown)
     mean = result["difference"].mean("budget_fraction")
-    ordered = better_first(
-        result.assign(together=together, p=adjusted), mean, ["difference", "together"]
-    )
+    ordered = better_first(result.assign(together=together, p=adjusted), mean, ["difference", "together"])
     # Pairs are named with the better first, where that is the same in all tasks.
     if ordered[TURNED].ndim == 1:
         ordered = ordered.assign_coords(pair=ordered[TURNED].to_numpy())

@@ -32,16 +32,12 @@ class TaskFamilies(NamedTuple):
     coord: dict[Hashable, Any]  # where they were given as an array
 
 
-def check_task_weights(
-    curves: xr.DataArray, task: str, weights: TaskWeights | None
-) -> list[float] | None:
+def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | None) -> list[float] | None:
     """Return a positive weight for each task, or None."""
     if weights is None:
         return None
     checked = weights_on(curves, task, weights, "task_weights")
-    for label, weight in zip(
-        curves[task].to_numpy().tolist(), checked.to_numpy().tolist(), strict=True
-    ):
+    for label, weight in zip(curves[task].to_numpy().tolist(), checked.to_numpy().tolist(), strict=True):
         if weight <= 0:
             got = f"got {weight:g} for {label!r} (0 is that of a {task} not named)"
             raise Refusal(
@@ -53,9 +49,7 @@ def check_task_weights(
     return list(checked.to_numpy().tolist())
 
 
-def check_task_groups(
-    curves: xr.DataArray, task: str, groups: TaskGroups | None
-) -> TaskFamilies:
+def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
     """Return the family of each task."""
     n_tasks = curves.sizes[task]
     if groups is None:
@@ -88,16 +82,10 @@ def check_task_groups(
     return TaskFamilies(name, numbers.ravel().tolist(), coord)
 
 
-def _families_of(
-    curves: xr.DataArray, task: str, groups: TaskGroups
-) -> Sequence[Any] | xr.DataArray:
+def _families_of(curves: xr.DataArray, task: str, groups: TaskGroups) -> Sequence[Any] | xr.DataArray:
     """Return the labels of families: of the coordinate that was named, or those given, in the order of the tasks."""
     if isinstance(groups, str):
-        known = [
-            str(name)
-            for name, coord in curves.coords.items()
-            if coord.dims == (task,) and name != task
-        ]
+        known = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
         if groups not in known:
             has = ", ".join(map(repr, known))
             if not known:
@@ -123,9 +111,7 @@ def task_spread_ratio(result: xr.Dataset) -> Floats:
     """
     task = result.attrs["task"]
     spread = result["task_mean_sd"].mean("algorithm")
-    return np.asarray(
-        (spread.max(task) / spread.where(spread > 0).min(task)).fillna(1.0)
-    )
+    return np.asarray((spread.max(task) / spread.where(spread > 0).min(task)).fillna(1.0))
 
 
 def least_task_pvalues(benchmark: xr.Dataset) -> xr.DataArray:

@@ -36,9 +36,7 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
 
     by_task = result.transpose(task, "algorithm", "pair", ...)
     mean = by_task["task_mean"].to_numpy()
-    best = _best_of_each(
-        mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0
-    )
+    best = _best_of_each(mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0)
     tied, untold, any_could = _compare_with_best(by_task, best)
     return TaskScores(
         task=str(task),
@@ -93,9 +91,7 @@ def _compare_with_best(result: xr.Dataset, best: Bools) -> tuple[Bools, Bools, b
     # Of very many tasks nothing was tested in each by itself.
     if "task_pvalue_adjusted" not in result:
         return np.zeros_like(best), np.zeros_like(best), False
-    shown = significant(
-        result["task_pvalue_adjusted"].transpose(task, "pair").to_numpy(), alpha
-    )
+    shown = significant(result["task_pvalue_adjusted"].transpose(task, "pair").to_numpy(), alpha)
     # Without a p nothing could have been shown.
     least = least_task_pvalues(result).transpose(task, "pair").to_numpy()
     could_be_shown = significant(least, alpha)

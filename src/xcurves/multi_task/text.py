@@ -51,9 +51,7 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         for text in _cautions(benchmark, claims.likes):
             yield Statement("caution", f"{name}{text}")
     if len(benchmarks) > _MOST_NAMED:
-        yield Statement(
-            "answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all."
-        )
+        yield Statement("answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all.")
     if len(benchmarks) == 1:
         benchmark, name = benchmarks[0]
         for text in _details_of_one(benchmark, claims.likes, task):
@@ -64,8 +62,8 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
             by = "the largest t"
         yield Statement(
             "detail",
-            f"Intervals and p hold for all pairs together (p by step-down, {task}s like these by {by}, these {task}s by "
-            "Holm).",
+            f"Intervals and p hold for all pairs together (p by step-down, {task}s like these by {by}, these {task}s "
+            "by Holm).",
         )
     yield Statement(
         "detail",
@@ -176,15 +174,9 @@ def _disagreement(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
 
 def _rows_by(benchmark: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
     """Return pairs with another size than the difference, without intervals."""
-    a, b = (
-        benchmark[side].to_numpy().astype(str).tolist()
-        for side in ("algorithm_a", "algorithm_b")
-    )
+    a, b = (benchmark[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b"))
     nothing = (np.nan, np.nan, np.nan, False)
-    return [
-        PairRow(first, second, each, *nothing)
-        for first, second, each in zip(a, b, size.values, strict=True)
-    ]
+    return [PairRow(first, second, each, *nothing) for first, second, each in zip(a, b, size.values, strict=True)]
 
 
 def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
@@ -204,9 +196,7 @@ def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
     return ""
 
 
-def _details_of_one(
-    benchmark: xr.Dataset, likes: Comparison, task: str
-) -> Iterator[str]:
+def _details_of_one(benchmark: xr.Dataset, likes: Comparison, task: str) -> Iterator[str]:
     """Yield what is said of a single pair, or the ranks of many algorithms; margins; and what intervals do not hold."""
     if benchmark.sizes["pair"] == 1:
         yield from details_of_pair(benchmark.isel(pair=0))
@@ -230,9 +220,7 @@ def _margins(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     margin = number(benchmark.attrs["margin"])
     for claim, on in (("random", f"{task}s like these"), ("fixed", f"these {task}s")):
         p = of_claim(benchmark, claim)["margin_pvalue_adjusted"]
-        shown = benchmark.isel(
-            pair=provenance.significant(p.to_numpy(), provenance.alpha_of(benchmark))
-        )
+        shown = benchmark.isel(pair=provenance.significant(p.to_numpy(), provenance.alpha_of(benchmark)))
         sides = zip(
             shown["algorithm_a"].to_numpy().tolist(),
             shown["algorithm_b"].to_numpy().tolist(),

@@ -50,15 +50,11 @@ class Claims(NamedTuple):
         return cls(compared(benchmark, "random"), compared(benchmark, "fixed"))
 
 
-def verdict_over_tasks(
-    benchmark: xr.Dataset, claims_of_both: Claims
-) -> tuple[list[str], list[str]]:
+def verdict_over_tasks(benchmark: xr.Dataset, claims_of_both: Claims) -> tuple[list[str], list[str]]:
     """Return the verdict on one benchmark, and the sentences that it has no room for."""
     task = noun_of(benchmark)
     if benchmark["difference"].isnull().all() and benchmark["n_tasks"].any():
-        return [
-            "There is no mean difference, because some runs have no finite score."
-        ], []
+        return ["There is no mean difference, because some runs have no finite score."], []
     if benchmark["difference"].isnull().all():
         return [f"Nothing can be said: no two algorithms have a {task} in common."], []
     alike = _all_alike(benchmark)
@@ -85,10 +81,7 @@ def verdict_over_tasks(
         return [*sentences, alone, shown], []
     # Without a claim for tasks like these, who is best is said of these very ones.
     if not _has_claim(likes):
-        following = [
-            f"For {task}s like these: {small(text)}"
-            for text in floors(benchmark, "random", of=likes)
-        ]
+        following = [f"For {task}s like these: {small(text)}" for text in floors(benchmark, "random", of=likes)]
         claims = list(claim_sentences(these))
         others = list(_left_out_clauses(benchmark, these))
         sentences += [best_sentence(these), *claims, *others, *following]
@@ -102,9 +95,7 @@ def verdict_over_tasks(
     if not _has_claim(these) and shows_answers(benchmark):
         of_these, aside = [], of_these
     sentences += [best_sentence(likes), *claims, *others, *following, *of_these]
-    kept, left = within_words(
-        sentences, [*others[:0:-1], *following, *claims[1:], *of_these, *others]
-    )
+    kept, left = within_words(sentences, [*others[:0:-1], *following, *claims[1:], *of_these, *others])
     return kept, [*left, *aside]
 
 
@@ -126,9 +117,7 @@ def _all_alike(benchmark: xr.Dataset) -> str | None:
     )
 
 
-def _of_these(
-    likes: Comparison, these: Comparison, task: str, *, short: bool
-) -> Iterator[str]:
+def _of_these(likes: Comparison, these: Comparison, task: str, *, short: bool) -> Iterator[str]:
     """Yield what is shown of the best, if one is named, on these very tasks."""
     if not _has_claim(these):
         why = "in some, an algorithm has a single run"
@@ -163,9 +152,7 @@ def _beside_reference(
         for made in claims
         if any(not np.isnan(row.p) for row in made.rows)
     ]
-    after = [
-        f"For {task}s like these: {small(text)}" for text in floors(benchmark, "random")
-    ][: 2 - len(tested)]
+    after = [f"For {task}s like these: {small(text)}" for text in floors(benchmark, "random")][: 2 - len(tested)]
     if not tested:
         reasons = reference_sentence(claims[0], reference)
         return [*before, reasons, *after], []
@@ -200,7 +187,9 @@ def _unlike_scales(benchmark: xr.Dataset) -> str | None:
     leads = ""
     if who:
         leads = f"; normalized, {who} leads"
-    return f"Scales differ {ratio}-fold between {noun_of(benchmark)}s: {listed(carrying, _NAMED)} {verb} the mean{leads}."
+    return (
+        f"Scales differ {ratio}-fold between {noun_of(benchmark)}s: {listed(carrying, _NAMED)} {verb} the mean{leads}."
+    )
 
 
 def leader_on_one_scale(benchmark: xr.Dataset) -> str | None:

@@ -35,9 +35,7 @@ def _plan_table(result: xr.Dataset) -> pd.DataFrame:
     for column, name in (("needed", "runs_needed"), ("assured", "runs_needed_assured")):
         columns[column] = result[name].expand_dims(n_runs=result["n_runs"])
     if "expected_runs" in result:
-        columns["expected runs"] = result["expected_runs"].broadcast_like(
-            result["rate"]
-        )
+        columns["expected runs"] = result["expected_runs"].broadcast_like(result["rate"])
     return frame_of(columns, ("n_runs",))
 
 
@@ -47,23 +45,15 @@ RUNS_NEEDED = ResultKind(
     argument="curves",
     variables={
         "runs_needed": Var(_OF_PVALUE, "runs per algorithm for the power wanted"),
-        "runs_needed_assured": Var(
-            _OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"
-        ),
-        "runs_needed_ci": Var(
-            (*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"
-        ),
+        "runs_needed_assured": Var(_OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"),
+        "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"),
         "power_at_many_runs": Var(
             _OF_PVALUE,
             "power for tasks like these with any number of runs",
             when="the test across_tasks",
         ),
-        "rate": Var(
-            (*_OF_PVALUE, "n_runs"), "share of data sets in which the test rejects"
-        ),
-        "rate_ci": Var(
-            (*_OF_PVALUE, "n_runs", "ci_bound"), "exact binomial interval of the rate"
-        ),
+        "rate": Var((*_OF_PVALUE, "n_runs"), "share of data sets in which the test rejects"),
+        "rate_ci": Var((*_OF_PVALUE, "n_runs", "ci_bound"), "exact binomial interval of the rate"),
         "n_replications": Var(
             (*_OF_PVALUE, "n_runs"),
             "number of data sets with a p-value",

@@ -45,37 +45,23 @@ class PilotSets:
             return 1.0
         return float(np.sqrt(n_pilots / (n_pilots - 1)))
 
-    def __call__(
-        self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator
-    ) -> xr.DataArray:
+    def __call__(self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator) -> xr.DataArray:
         """Draw data sets of so many runs of each algorithm, from the sets from `first` on, in their order."""
         sets = first + np.arange(n_datasets) // (self.n_datasets or n_datasets)
-        drawn = [
-            self._draw(place, sets, n_runs, rng) for place in range(len(self.means))
-        ]
+        drawn = [self._draw(place, sets, n_runs, rng) for place in range(len(self.means))]
         coords = {**self.coords, "run": np.arange(n_runs)}
-        return xr.DataArray(
-            np.stack(drawn, axis=-3), coords, (REPLICATION, *self.dims, *labels.DIMS)
-        )
+        return xr.DataArray(np.stack(drawn, axis=-3), coords, (REPLICATION, *self.dims, *labels.DIMS))
 
-    def _draw(
-        self, place: int, sets: Ints, n_runs: int, rng: np.random.Generator
-    ) -> Floats:
+    def _draw(self, place: int, sets: Ints, n_runs: int, rng: np.random.Generator) -> Floats:
         """Return runs of one algorithm, shape (replication, ..., run, training)."""
         chosen = self.chosen[place]
         n_pilots = chosen.shape[1]
         # drawn runs vary too little, by (n - 1)/n in variance
         inflation = np.sqrt(n_pilots / (n_pilots - 1))
         distinct, of_dataset = np.unique(sets, return_inverse=True)
-        runs = self.residuals[place][..., chosen[distinct], :] * self._of_redrawn(
-            n_pilots
-        )
+        runs = self.residuals[place][..., chosen[distinct], :] * self._of_redrawn(n_pilots)
         centre = runs.mean(axis=-2, keepdims=True)
-        runs = (
-            self.means[place][..., np.newaxis, np.newaxis, :]
-            + centre
-            + inflation * (runs - centre)
-        )
+        runs = self.means[place][..., np.newaxis, np.newaxis, :] + centre + inflation * (runs - centre)
         drawn: Floats = runs[
             ...,
             of_dataset[:, np.newaxis],
@@ -91,23 +77,14 @@ class TaskSets(PilotSets):
 
     tasks: Ints  # which tasks are in each set, (set, task)
 
-    def __call__(
-        self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator
-    ) -> xr.DataArray:
+    def __call__(self, n_datasets: int, *, n_runs: int, first: int = 0, rng: np.random.Generator) -> xr.DataArray:
         """Draw benchmarks of tasks like these, with so many runs of each algorithm in each task."""
         sets = first + np.arange(n_datasets) // (self.n_datasets or n_datasets)
         n_tasks = self.tasks.shape[1]
-        picked = self.tasks[
-            sets[:, np.newaxis], rng.integers(n_tasks, size=(n_datasets, n_tasks))
-        ]
-        drawn = [
-            self._draw_tasks(place, sets, picked, n_runs, rng)
-            for place in range(len(self.means))
-        ]
+        picked = self.tasks[sets[:, np.newaxis], rng.integers(n_tasks, size=(n_datasets, n_tasks))]
+        drawn = [self._draw_tasks(place, sets, picked, n_runs, rng) for place in range(len(self.means))]
         coords = {**self.coords, "run": np.arange(n_runs)}
-        return xr.DataArray(
-            np.stack(drawn, axis=-3), coords, (REPLICATION, *self.dims, *labels.DIMS)
-        )
+        return xr.DataArray(np.stack(drawn, axis=-3), coords, (REPLICATION, *self.dims, *labels.DIMS))
 
     def _draw_tasks(
         self,
@@ -125,9 +102,7 @@ class TaskSets(PilotSets):
         which = rng.integers(n_pilots, size=(*picked.shape, n_runs))
         run = chosen[np.arange(len(sets))[:, np.newaxis, np.newaxis], which]
         residuals = self.residuals[place][picked[..., np.newaxis], run, 0]
-        drawn: Floats = (
-            means[..., np.newaxis] + inflation * self._of_redrawn(n_pilots) * residuals
-        )
+        drawn: Floats = means[..., np.newaxis] + inflation * self._of_redrawn(n_pilots) * residuals
         return drawn[..., np.newaxis]
 
     def _means_of_tasks(self, place: int, sets: Ints, picked: Ints) -> Floats:
@@ -151,12 +126,7 @@ class TaskSets(PilotSets):
 def of_tasks_like_these(given: PilotSets) -> TaskSets:
     """Return sets of tasks that are drawn with their runs, whose means differ as without the noise of the pilots."""
     means = np.stack([mean[:, 0] for mean in given.means])  # (algorithm, task)
-    noise = np.mean(
-        [
-            each[..., 0].var(axis=1, ddof=1).mean() / each.shape[1]
-            for each in given.residuals
-        ]
-    )
+    noise = np.mean([each[..., 0].var(axis=1, ddof=1).mean() / each.shape[1] for each in given.residuals])
     of_algorithms, of_tasks = (
         means.mean(axis=1, keepdims=True),
         means.mean(axis=0, keepdims=True),
@@ -191,12 +161,8 @@ def pool_of(curves: xr.DataArray) -> tuple[xr.DataArray, Ints]:
             "must have the same runs in every task",
             "Select one task",
         )
-    flat = curves.transpose(..., *labels.DIMS).stack(
-        _curve=("algorithm", "run"), create_index=False
-    )
-    flat = flat.drop_vars(
-        [name for name, coord in flat.coords.items() if "_curve" in coord.dims]
-    )
+    flat = curves.transpose(..., *labels.DIMS).stack(_curve=("algorithm", "run"), create_index=False)
+    flat = flat.drop_vars([name for name, coord in flat.coords.items() if "_curve" in coord.dims])
     flat = flat.transpose(..., "_curve", "training")
     there = np.flatnonzero(present.any(others).transpose("algorithm", "run").to_numpy())
     return flat.isel(_curve=there), there // curves.sizes["run"]
@@ -210,10 +176,7 @@ def pilots(curves: xr.DataArray) -> PilotSets:
     means = [each.mean(axis=-2) for each in runs]
     return PilotSets(
         means=means,
-        residuals=[
-            each - mean[..., np.newaxis, :]
-            for each, mean in zip(runs, means, strict=True)
-        ],
+        residuals=[each - mean[..., np.newaxis, :] for each, mean in zip(runs, means, strict=True)],
         chosen=[np.arange(each.shape[-2])[np.newaxis] for each in runs],
         redrawn=False,
         n_datasets=0,
@@ -228,8 +191,7 @@ def are_one(given: PilotSets) -> bool:
     So are ``xr.concat([a, 1.1 * a], "algorithm")`` and pilots that were raised by the difference to plan for.
     """
     first, *others = (
-        mean[..., np.newaxis, :] + of_runs
-        for mean, of_runs in zip(given.means, given.residuals, strict=True)
+        mean[..., np.newaxis, :] + of_runs for mean, of_runs in zip(given.means, given.residuals, strict=True)
     )
     for each in others:
         if each.shape != first.shape:
@@ -249,39 +211,27 @@ def in_fewer_levels(given: PilotSets) -> PilotSets:
     # span; a rotation then gives all levels the same share of the mean.
     sizes = [each.shape[-2] for each in given.residuals]
     parts = zip(given.means, given.residuals, strict=True)
-    rows = np.concatenate(
-        [np.concatenate([m[..., np.newaxis, :], r], axis=-2) for m, r in parts], axis=-2
-    )
+    rows = np.concatenate([np.concatenate([m[..., np.newaxis, :], r], axis=-2) for m, r in parts], axis=-2)
     n_rows, n_levels = rows.shape[-2:]
     if n_levels <= n_rows + 1 or not np.isfinite(rows).all():
         return given
     level = rows.mean(axis=-1, keepdims=True)
     basis = np.linalg.qr((rows - level).swapaxes(-1, -2))[0]
-    coordinates = np.concatenate(
-        [np.sqrt(n_levels) * level, (rows - level) @ basis], axis=-1
-    )
+    coordinates = np.concatenate([np.sqrt(n_levels) * level, (rows - level) @ basis], axis=-1)
     turned = coordinates @ scipy.linalg.helmert(n_rows + 1, full=True)
-    of_algorithms = np.split(
-        turned, np.cumsum([1 + size for size in sizes])[:-1], axis=-2
-    )
+    of_algorithms = np.split(turned, np.cumsum([1 + size for size in sizes])[:-1], axis=-2)
     return replace(
         given,
         means=[each[..., 0, :] for each in of_algorithms],
         residuals=[each[..., 1:, :] for each in of_algorithms],
-        coords={
-            name: coord
-            for name, coord in given.coords.items()
-            if "training" not in getattr(coord, "dims", ())
-        }
+        coords={name: coord for name, coord in given.coords.items() if "training" not in getattr(coord, "dims", ())}
         | {"training": np.arange(n_rows + 1.0)},
     )
 
 
 def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> PilotSets:
     """Return sets of pilot runs drawn with replacement; `together` the same runs of each algorithm."""
-    chosen = [
-        rng.integers(each.size, size=(N_SETS, each.size)) for each in given.chosen
-    ]
+    chosen = [rng.integers(each.size, size=(N_SETS, each.size)) for each in given.chosen]
     if together:
         chosen = [chosen[0] for _ in chosen]
     if isinstance(given, TaskSets):
@@ -290,9 +240,7 @@ def redrawn(given: PilotSets, rng: np.random.Generator, *, together: bool) -> Pi
     return replace(given, chosen=chosen, redrawn=True, n_datasets=N_DATASETS)
 
 
-def rates_of_sets(
-    simulation: Replications, sets: PilotSets, n_runs: Sequence[int], bar: Bar
-) -> Floats:
+def rates_of_sets(simulation: Replications, sets: PilotSets, n_runs: Sequence[int], bar: Bar) -> Floats:
     """Return how often the test rejects data sets of each set, shape (set, *dims of the p-value, n_runs)."""
     simulation = replace(simulation, generator=sets)
     n_values = sum(mean.size for mean in sets.means)  # in one run of every algorithm
@@ -302,9 +250,7 @@ def rates_of_sets(
         blocks = []
         for first in range(0, N_SETS, at_once):
             n_drawn = min(at_once, N_SETS - first) * sets.n_datasets
-            blocks.append(
-                simulation.tested({"n_runs": size, "first": first}, 0, n_drawn)[1]
-            )
+            blocks.append(simulation.tested({"n_runs": size, "first": first}, 0, n_drawn)[1])
         p = np.concatenate(blocks)
         p = p.reshape(N_SETS, sets.n_datasets, *p.shape[1:])
         tried = np.count_nonzero(~np.isnan(p), axis=1)

@@ -67,9 +67,7 @@ def _draw_line(ax: Axes, line: xr.Dataset, **look: Any) -> None:
     """Draw the rates of one p-value with their intervals."""
     n_runs = np.atleast_1d(line["n_runs"].to_numpy())
     rate = np.atleast_1d(line["rate"].to_numpy())
-    arms = np.maximum(
-        [[-1], [1]] * (bounds_of(line["rate_ci"]).reshape(2, -1) - rate), 0
-    )
+    arms = np.maximum([[-1], [1]] * (bounds_of(line["rate_ci"]).reshape(2, -1) - rate), 0)
     ax.errorbar(n_runs, rate, arms, markersize=4, linewidth=1.2, elinewidth=0.8, **look)
 
 

@@ -58,13 +58,9 @@ class Replications:
     entropy: int
     block: int = 250  # data sets that are made and tested at once
 
-    def tested(
-        self, cell: Mapping[str, Any], number: int, size: int
-    ) -> tuple[Any, xr.DataArray]:
+    def tested(self, cell: Mapping[str, Any], number: int, size: int) -> tuple[Any, xr.DataArray]:
         """Return the test's result of one block, and its p-values, the dim `replication` first."""
-        draw, shuffle = np.random.SeedSequence(
-            [self.entropy, cell_number(cell), number]
-        ).spawn(2)
+        draw, shuffle = np.random.SeedSequence([self.entropy, cell_number(cell), number]).spawn(2)
         curves = self.generator(size, rng=np.random.default_rng(draw), **cell)
         if not isinstance(curves, xr.DataArray):
             raise WrongType("generator", type(curves), "must return a DataArray")
@@ -76,9 +72,7 @@ class Replications:
                 "Its first argument says how many",
             )
         takes = inspect.signature(self.test).parameters.get("rng")
-        free = takes is not None and (
-            takes.default is None or takes.default is takes.empty
-        )
+        free = takes is not None and (takes.default is None or takes.default is takes.empty)
         options = {}
         if free:
             options["rng"] = int(shuffle.generate_state(1, np.uint64)[0]) >> 1
@@ -94,11 +88,7 @@ class Replications:
             "undefined": p.isnull(),
             "tried": p.notnull(),
         }
-        return (
-            xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha))
-            .sum(REPLICATION)
-            .drop_attrs()
-        )
+        return xr.Dataset(found | _runs_until_decided(result, self.pvalue, self.alpha)).sum(REPLICATION).drop_attrs()
 
 
 def replications(
@@ -120,18 +110,10 @@ def replications(
     )
 
 
-def count_rejections(
-    simulation: Replications, settings: Mapping[str, list[Any]], total: int, bar: Bar
-) -> xr.Dataset:
+def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]], total: int, bar: Bar) -> xr.Dataset:
     """Return the counts of `total` data sets of every combination of settings, dims (*settings, ...)."""
-    sizes = [
-        min(simulation.block, total - start)
-        for start in range(0, total, simulation.block)
-    ]
-    cells = [
-        dict(zip(settings, values, strict=True))
-        for values in product(*settings.values())
-    ]
+    sizes = [min(simulation.block, total - start) for start in range(0, total, simulation.block)]
+    cells = [dict(zip(settings, values, strict=True)) for values in product(*settings.values())]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -169,16 +151,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
-def _check_alike(
-    blocks: Sequence[xr.Dataset], cells: Sequence[Mapping[str, Any]]
-) -> None:
+def _check_alike(blocks: Sequence[xr.Dataset], cells: Sequence[Mapping[str, Any]]) -> None:
     """Refuse p-values whose dims, sizes or labels are not those of the first block."""
     layouts = [_layout_of(block["rejected"]) for block in blocks]
     for cell, found in zip(cells, layouts, strict=True):
         if found != layouts[0]:
-            setting = ", ".join(
-                f"{name} {label(value)}" for name, value in cell.items()
-            )
+            setting = ", ".join(f"{name} {label(value)}" for name, value in cell.items())
             if setting:
                 setting += ": "
             raise Refusal(
@@ -221,17 +199,13 @@ def warn_of_missing(counted: xr.Dataset) -> None:
     undefined = counted["undefined"]
     # Welch's statistic has no interaction, and none of paired runs
     if "error_term" in undefined.dims:
-        undefined = undefined.where(
-            (undefined["error_term"] != "welch") | (counted["tried"] > 0), 0
-        )
+        undefined = undefined.where((undefined["error_term"] != "welch") | (counted["tried"] > 0), 0)
     missing = undefined.to_numpy().ravel()
     names = labels.task_names(counted["undefined"], ())
     provenance.warn_of(
         missing > 0,
         names,
-        lambda i: (
-            f"p is NaN in {missing[i]} data sets, which are not counted; rate is of the others"
-        ),
+        lambda i: f"p is NaN in {missing[i]} data sets, which are not counted; rate is of the others",
         "settings",
     )
 
@@ -273,25 +247,12 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
     return pvalues
 
 
-def _runs_until_decided(
-    result: object, pvalue: str, alpha: float
-) -> dict[str, xr.DataArray]:
+def _runs_until_decided(result: object, pvalue: str, alpha: float) -> dict[str, xr.DataArray]:
     """Return the runs per algorithm until its pairs are decided, (replication, ...); nothing if the test looks once."""
-    if (
-        not isinstance(result, xr.Dataset)
-        or "n_runs" not in result
-        or "look" not in result[pvalue].dims
-    ):
+    if not isinstance(result, xr.Dataset) or "n_runs" not in result or "look" not in result[pvalue].dims:
         return {}
     p, runs = result[pvalue], result["n_runs"]
     is_open = p.notnull() & ~provenance.significant(p, alpha)
-    takes_part = (runs["algorithm"] == p["algorithm_a"]) | (
-        runs["algorithm"] == p["algorithm_b"]
-    )
+    takes_part = (runs["algorithm"] == p["algorithm_a"]) | (runs["algorithm"] == p["algorithm_b"])
     goes_on = (is_open & takes_part).any("pair").shift(look=1, fill_value=True)
-    return {
-        "runs": runs.where(goes_on)
-        .max("look")
-        .mean("algorithm")
-        .reset_coords(drop=True)
-    }
+    return {"runs": runs.where(goes_on).max("look").mean("algorithm").reset_coords(drop=True)}

@@ -63,11 +63,11 @@ def runs_needed(
         ``xr.concat([a, 1.1 * a], "algorithm")`` plans for scores that are 10 % higher.
     test : function, optional
         What takes data sets, curves with a dim ``replication`` in front, and returns their p-values, alone or as
-        `pvalue` of a Dataset: any test here, as in ``partial(pairwise, n_resamples=199)``. It is called once for a block
-        of 250 data sets, with another seed if it takes an `rng` that is not given yet. By default `randomized_anova` with
-        399 random reassignments; "across_tasks" is that function with as many, over the only further dim of the curves:
-        how many runs of each task a benchmark needs. Of a test that is looked at several times (`sequential`), l runs are
-        the most that it takes.
+        `pvalue` of a Dataset: any test here, as in ``partial(pairwise, n_resamples=199)``. It is called once for a
+        block of 250 data sets, with another seed if it takes an `rng` that is not given yet. By default
+        `randomized_anova` with 399 random reassignments; "across_tasks" is that function with as many, over the only
+        further dim of the curves: how many runs of each task a benchmark needs. Of a test that is looked at several
+        times (`sequential`), l runs are the most that it takes.
     power : float, default 0.8
         How often the difference is to be detected.
     alpha : float, default 0.05
@@ -178,27 +178,19 @@ def runs_needed(
     new_tasks = None
     if over_tasks:
         new_tasks = pilots.of_tasks_like_these(given)
-        of_new = count_rejections(
-            _drawing(simulation, new_tasks), {"n_runs": wanted}, total, bar
-        )
+        of_new = count_rejections(_drawing(simulation, new_tasks), {"n_runs": wanted}, total, bar)
         counted = of_new.where(of_new["task_effect"] == "random", counted)
     warn_of_missing(counted.where(counted["tried"] > 0, 0))
     measured = rates(counted.transpose(..., "n_runs"), error)
     lead = measured["rate"].dims[:-1]
-    stream = np.random.default_rng(
-        np.random.SeedSequence(simulation.entropy, spawn_key=(0,))
-    )
-    of_sets = pilots.rates_of_sets(
-        simulation, pilots.redrawn(given, stream, together=together), wanted, bar
-    )
+    stream = np.random.default_rng(np.random.SeedSequence(simulation.entropy, spawn_key=(0,)))
+    of_sets = pilots.rates_of_sets(simulation, pilots.redrawn(given, stream, together=together), wanted, bar)
     more: dict[str, xr.Variable] = {}
     if new_tasks is not None:
         of_new_sets = pilots.redrawn(new_tasks, stream, together=together)
         random = (counted["task_effect"] == "random").to_numpy()
         place = lead.index("task_effect")
-        new_rates = np.moveaxis(
-            pilots.rates_of_sets(simulation, of_new_sets, wanted, bar), place + 1, -1
-        )
+        new_rates = np.moveaxis(pilots.rates_of_sets(simulation, of_new_sets, wanted, bar), place + 1, -1)
         of_sets = np.moveaxis(
             np.where(random, new_rates, np.moveaxis(of_sets, place + 1, -1)),
             -1,
@@ -210,18 +202,12 @@ def runs_needed(
             total,
             bar,
         )
-        ceiling = (many["rejected"] / many["tried"].where(many["tried"] > 0)).isel(
-            n_runs=0
-        )
-        more["power_at_many_runs"] = (
-            ceiling.where(ceiling["task_effect"] == "random").transpose(*lead).variable
-        )
+        ceiling = (many["rejected"] / many["tried"].where(many["tried"] > 0)).isel(n_runs=0)
+        more["power_at_many_runs"] = ceiling.where(ceiling["task_effect"] == "random").transpose(*lead).variable
     possible = ecdf.first_reaching(ecdf.isotonic(of_sets), power, wanted)
     ends = [ecdf.quantile(possible, share) for share in (error / 2, 1 - error / 2)]
     needed = {
-        "runs_needed": xr.Variable(
-            lead, ecdf.first_reaching(measured["rate"].to_numpy(), power, wanted)
-        ),
+        "runs_needed": xr.Variable(lead, ecdf.first_reaching(measured["rate"].to_numpy(), power, wanted)),
         "runs_needed_assured": xr.Variable(lead, ecdf.quantile(possible, _ASSURANCE)),
         "runs_needed_ci": xr.Variable((*lead, "ci_bound"), np.stack(ends, axis=-1)),
     }
@@ -231,9 +217,7 @@ def runs_needed(
         "power": power,
         "task": tested_dim,
     }
-    attrs = kinds.RUNS_NEEDED.attrs(
-        curves, simulation.entropy, confidence_level, **options
-    )
+    attrs = kinds.RUNS_NEEDED.attrs(curves, simulation.entropy, confidence_level, **options)
     result = kinds.RUNS_NEEDED.dataset(
         needed | more | measured,
         counted.coords,
@@ -250,9 +234,7 @@ def runs_needed(
         cure = f"Try more: n_runs=[{_MOST * available}]"
         if wanted[-1] == _MOST * available:
             cure = "Run more pilots, or plan for a larger difference"
-        provenance.warn(
-            f"power {power:g} is reached with none of {wanted} runs. {cure}"
-        )
+        provenance.warn(f"power {power:g} is reached with none of {wanted} runs. {cure}")
     return result
 
 
@@ -287,7 +269,7 @@ def _of_several(curves: xr.DataArray) -> xr.DataArray:
 
 
 def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray, str]:
-    """Return the comparison over the only further dim of curves, the mean of each curve, which it takes alone, the dim."""
+    """Return the comparison over the only further dim of curves, of the mean of each curve, and that dim."""
     validation.check_choice("test", test, ("across_tasks",))
     extra = labels.extra_dims(curves)
     if len(extra) != 1:
@@ -299,9 +281,7 @@ def _across_tasks(curves: xr.DataArray, test: str) -> tuple[Test, xr.DataArray, 
         )
     task = str(extra[0])
     means = curves.mean("training", keepdims=True).assign_coords(training=[0.0])
-    magnitudes.check_size(
-        means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70
-    )
+    magnitudes.check_size(means.transpose(task, ...).to_numpy(), labels.task_names(curves), limit=1e70)
     # All data sets at once take a hundredth of the time of `across_tasks` of each.
     return partial(many_pvalues, task=task, n_resamples=399), means, task
 
@@ -316,8 +296,7 @@ def _refuse_single_runs(curves: xr.DataArray, task: str) -> None:
         UNSAID,
         f"every {noun} has one run of an algorithm, so that how runs vary is not known, and no "
         "number of runs can be planned",
-        f"Run each {noun} twice, or ask how many {noun}s it takes: .curves.across_tasks(task={task!r}"
-        ").tasks_to_show",
+        f"Run each {noun} twice, or ask how many {noun}s it takes: .curves.across_tasks(task={task!r}).tasks_to_show",
     )
 
 
@@ -328,9 +307,7 @@ def _check_pilots(curves: xr.DataArray) -> int:
     counts = has.sum("training") + flat.where(abs(flat) == np.inf).sum("training")
     n_levels = has.any(["algorithm", "run"]).sum("training").to_numpy().ravel()
     words = [labels.words(curves[dim]) for dim in ("algorithm", "run")]
-    present = run_checks.check_runs(
-        counts.to_numpy(), n_levels, labels.task_names(curves), *words
-    )
+    present = run_checks.check_runs(counts.to_numpy(), n_levels, labels.task_names(curves), *words)
     available = int(present.sum(axis=-1).min())
     if available < 2:
         raise Refusal(
@@ -354,9 +331,7 @@ def _check_runs(n_runs: Sequence[int] | None, available: int) -> list[int]:
             "must be a list of numbers of runs",
             f"Try [{got}]",
         )
-    wanted = [
-        validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs
-    ]
+    wanted = [validation.check_total("n_runs", size, "3 to 50", least=2) for size in n_runs]
     if wanted != sorted(set(wanted)) or not wanted:
         raise Refusal("n_runs", Verbatim(wanted), "must rise", "Sort them")
     if wanted[-1] > _MOST * available:

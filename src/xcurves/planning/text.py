@@ -24,10 +24,7 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         for task, prefix in labels.named_tasks(one, "runs_needed")
         if "pooled" not in name
     ]
-    power, alpha = (
-        float(result.attrs.get(name, usual))
-        for name, usual in (("power", 0.8), ("alpha", 0.05))
-    )
+    power, alpha = (float(result.attrs.get(name, usual)) for name, usual in (("power", 0.8), ("alpha", 0.05)))
     details = [
         *(f"{name}{_needed(task, power)}" for name, task in plans),
         f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn with "
@@ -47,9 +44,7 @@ def _main_plans(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
         if dim in result.dims and label in result[dim].to_numpy():
             result = result.sel({dim: label})
     return [
-        (prefix + name, task)
-        for name, one in _parts(result)
-        for task, prefix in labels.named_tasks(one, "runs_needed")
+        (prefix + name, task) for name, one in _parts(result) for task, prefix in labels.named_tasks(one, "runs_needed")
     ]
 
 
@@ -116,7 +111,9 @@ def _needed(task: xr.Dataset, power: float) -> str:
         most = number(task["rate"].isel(n_runs=-1).item())
         return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most} ({might})."
     if needed not in tested:
-        return f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
+        return (
+            f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
+        )
     got, at_most = task.sel(n_runs=needed), ""
     if "expected_runs" in task:
         at_most = f"at most, {number(got['expected_runs'].item())} on average, "

@@ -134,10 +134,7 @@ def plot_benchmark(
     )  # fmt: skip
     options |= {"task": task, "n_resamples": n_resamples}
     drawn: list[tuple[str, xr.Dataset]] = [
-        *(
-            ("statistics", aggregates.sel(param=[name]))
-            for name in _STATISTICS[: 3 + (target is not None)]
-        ),
+        *(("statistics", aggregates.sel(param=[name])) for name in _STATISTICS[: 3 + (target is not None)]),
         ("profile", aggregates),
         ("prob_greater", across_tasks(curves, **options)),
         ("mean_curve", profile_across_tasks(curves, **options)),
@@ -159,13 +156,9 @@ def plot_benchmark(
     return axes
 
 
-def _new_axes(
-    size: tuple[float, float], n_statistics: int, high: float
-) -> NDArray[Any]:
+def _new_axes(size: tuple[float, float], n_statistics: int, high: float) -> NDArray[Any]:
     """Return new axes: a row of statistics, so many inches high, and three panels below."""
     figure = import_pyplot().figure(figsize=size, layout="constrained")
-    above, below = figure.add_gridspec(
-        2, 1, height_ratios=[high, max(size[1] - high, 1)]
-    )
+    above, below = figure.add_gridspec(2, 1, height_ratios=[high, max(size[1] - high, 1)])
     rows = [above.subgridspec(1, n_statistics), below.subgridspec(1, 3)]
     return np.array([figure.add_subplot(cell) for row in rows for cell in row])

@@ -50,9 +50,7 @@ CURVES_CAPTION = {
 class CurveOptions:
     """What a picture of curves shows, and how."""
 
-    runs: bool | None = (
-        None  # whether single runs are seen; None: where there is no mean, or one run
-    )
+    runs: bool | None = None  # whether single runs are seen; None: where there is no mean, or one run
     band: str | None = "pointwise"
     # Weight of the past in a debiased exponential mean of every run.
     smooth: float = 0.0
@@ -70,9 +68,7 @@ class CurveOptions:
             if n_runs < _LEAST_RUNS:
                 return none
             alpha = 1 - self.confidence_level
-            found = bootstrap.mean_curve(
-                runs[np.newaxis], self.n_resamples, alpha, self.entropy
-            )
+            found = bootstrap.mean_curve(runs[np.newaxis], self.n_resamples, alpha, self.entropy)
             ends: Floats = found["mean_curve_band"].T
             if not np.isfinite(ends).all():  # too few runs for this level
                 return none
@@ -108,9 +104,7 @@ class CurveLine:
     n_runs: int
     runs: list[tuple[Floats, Floats]]  # levels and scores of each
     shows_runs: bool = False  # whether they are seen unasked
-    grid: Floats | None = (
-        None  # all levels of its runs, by which the axis is scaled; None: those of the mean
-    )
+    grid: Floats | None = None  # all levels of its runs, by which the axis is scaled; None: those of the mean
 
     @property
     def on_axis(self) -> Floats:
@@ -157,9 +151,7 @@ class CurvesPicture:
         return np.unique(np.concatenate([np.array([]), *found]))
 
 
-def pictures_of(
-    curves: xr.DataArray, options: CurveOptions | None = None
-) -> list[CurvesPicture]:
+def pictures_of(curves: xr.DataArray, options: CurveOptions | None = None) -> list[CurvesPicture]:
     """Return a picture for each task, in C order, all with one kind of axis."""
     if options is None:
         options = CurveOptions()
@@ -178,9 +170,7 @@ def pictures_of(
             if line is not None:
                 lines.append(line)
         title = escape_controls(name.removesuffix(": "))
-        of_y = score_label(
-            curves, options.smooth, of_means=any(len(line.levels) for line in lines)
-        )
+        of_y = score_label(curves, options.smooth, of_means=any(len(line.levels) for line in lines))
         pictures.append(CurvesPicture(title, lines, of_x, of_y, band=flag))
     xscale = _shared_scale(pictures)
     return [replace(picture, xscale=xscale) for picture in pictures]
@@ -194,18 +184,13 @@ def _tasks(curves: xr.DataArray, dims: Sequence[Hashable]) -> Iterator[xr.DataAr
 def with_plain_names(curves: xr.DataArray) -> xr.DataArray:
     """Return curves whose algorithms have names without controls, as pages show them."""
     names = np.array(
-        [
-            escape_controls(str(name))
-            for name in curves["algorithm"].to_numpy().tolist()
-        ],
+        [escape_controls(str(name)) for name in curves["algorithm"].to_numpy().tolist()],
         dtype=object,
     )
     return with_styles(curves, {}).assign_coords(algorithm=names)
 
 
-def panels_of(
-    curves: xr.DataArray, confidence_level: float = 0.95, smooth: float = 0.0
-) -> list[CurvesPicture]:
+def panels_of(curves: xr.DataArray, confidence_level: float = 0.95, smooth: float = 0.0) -> list[CurvesPicture]:
     """Return a picture for each task, in C order, with t intervals at each level by itself and names of a page."""
     return pictures_of(
         with_plain_names(curves),
@@ -213,9 +198,7 @@ def panels_of(
     )
 
 
-def score_label(
-    curves: xr.DataArray, smooth: float, *, of_means: bool, over: str = ""
-) -> str:
+def score_label(curves: xr.DataArray, smooth: float, *, of_means: bool, over: str = "") -> str:
     """Return the label of the scores, which says that they are means, over what, and how runs are smoothed."""
     label = label_of(curves)
     if of_means and curves.sizes.get("run", 1) > 1 and not label.startswith("mean "):
@@ -250,9 +233,7 @@ def line_of(part: xr.DataArray, place: int, options: CurveOptions) -> CurveLine 
     return CurveLine(
         name=str(part["algorithm"].item()),
         place=place,
-        style=part["algorithm_style"].item()
-        if "algorithm_style" in part.coords
-        else style_of(place),
+        style=part["algorithm_style"].item() if "algorithm_style" in part.coords else style_of(place),
         levels=levels,
         mean=shared.mean(axis=0),
         low=low,
@@ -273,17 +254,13 @@ def _grid(runs: Sequence[tuple[Floats, Floats]], *, own_levels: bool) -> Floats:
     return np.unique(np.concatenate([levels for levels, _ in runs]))
 
 
-def _shared(
-    runs: Sequence[tuple[Floats, Floats]], *, own_levels: bool
-) -> tuple[Floats, Floats]:
+def _shared(runs: Sequence[tuple[Floats, Floats]], *, own_levels: bool) -> tuple[Floats, Floats]:
     """Return the levels of the mean and the scores of all runs there, shape (run, level)."""
     common = runs[0][0]
     if not own_levels:
         for levels, _ in runs[1:]:
             common = np.intersect1d(common, levels, assume_unique=True)
-        return common, np.array(
-            [scores[np.isin(levels, common)] for levels, scores in runs]
-        )
+        return common, np.array([scores[np.isin(levels, common)] for levels, scores in runs])
 
     # Elsewhere than between the last start and the first end, a mean would be that of fewer runs.
     low = max(levels[0] for levels, _ in runs)
@@ -332,18 +309,13 @@ def smoothed(scores: Floats, weight: float) -> Floats:
     return found
 
 
-def over_tasks(
-    pictures: Sequence[CurvesPicture], confidence_level: float = 0.95, y_label: str = ""
-) -> CurvesPicture:
+def over_tasks(pictures: Sequence[CurvesPicture], confidence_level: float = 0.95, y_label: str = "") -> CurvesPicture:
     """Return the means over tasks at per cent of each task's budget, for algorithms that all tasks have.
 
     The budget of a task is the last level that all its means have; fractions begin where all tasks have a score. The
     band is the t interval for these tasks at each fraction, its degrees of freedom by Satterthwaite.
     """
-    lines_of = [
-        {line.place: line for line in picture.lines if len(line.levels)}
-        for picture in pictures
-    ]
+    lines_of = [{line.place: line for line in picture.lines if len(line.levels)} for picture in pictures]
     places = set.intersection(*map(set, lines_of)) if lines_of else set()
     if not places:
         return CurvesPicture("", [], _OVER_TASKS, y_label)
@@ -352,10 +324,7 @@ def over_tasks(
     start = max(first / budget for first, budget in zip(starts, budgets, strict=True))
     fractions = np.linspace(0, 1, _FRACTIONS + 1)
     fractions = fractions[fractions >= start - 1e-12]
-    means = [
-        _mean_line(place, lines_of, budgets, fractions, confidence_level)
-        for place in sorted(places)
-    ]
+    means = [_mean_line(place, lines_of, budgets, fractions, confidence_level) for place in sorted(places)]
     return CurvesPicture("", means, _OVER_TASKS, y_label)
 
 
@@ -429,9 +398,7 @@ def _is_linear(picture: CurvesPicture) -> bool:
     return all(map(_is_even, grids)) and bool(max(ends) <= _EVEN * min(ends))
 
 
-def extremes(
-    levels: Floats, values: Floats, n_columns: int, scale: str = "linear"
-) -> NDArray[np.int64]:
+def extremes(levels: Floats, values: Floats, n_columns: int, scale: str = "linear") -> NDArray[np.int64]:
     """Return the indices to draw of a long curve: the lowest and the highest value of each column of pixels.
 
     `levels` are sorted; columns are equally wide on an axis of this scale.
@@ -457,9 +424,7 @@ def _columns(levels: Floats, n_columns: int, scale: str) -> NDArray[np.int64]:
     width = at[-1] - at[0]
     if width == 0:
         return np.zeros(len(levels), np.int64)
-    column: NDArray[np.int64] = np.floor((at - at[0]) / width * n_columns).astype(
-        np.int64
-    )
+    column: NDArray[np.int64] = np.floor((at - at[0]) / width * n_columns).astype(np.int64)
     return np.minimum(column, n_columns - 1)
 
 
@@ -470,15 +435,11 @@ def drawn(line: CurveLine, n_columns: int, *scales: str) -> CurveLine:
     for levels, scores in line.runs:
         own = _kept(levels, [scores], n_columns, scales)
         runs.append((levels[own], scores[own]))
-    arrays = {
-        name: getattr(line, name)[kept] for name in ("levels", "mean", "low", "high")
-    }
+    arrays = {name: getattr(line, name)[kept] for name in ("levels", "mean", "low", "high")}
     return replace(line, runs=runs, **arrays)
 
 
-def drawn_band(
-    line: CurveLine, n_columns: int, *scales: str
-) -> tuple[Floats, Floats, Floats]:
+def drawn_band(line: CurveLine, n_columns: int, *scales: str) -> tuple[Floats, Floats, Floats]:
     """Return the levels, the lower and the upper ends of a band to draw in so many columns of pixels.
 
     A column has the lowest lower end and the highest upper end, at its first level; the last one at its last.
@@ -497,14 +458,8 @@ def drawn_band(
     return at, np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
 
 
-def _kept(
-    levels: Floats, curves: Sequence[Floats], n_columns: int, scales: Sequence[str]
-) -> NDArray[np.int64]:
-    found = [
-        extremes(levels, curve, n_columns, scale)
-        for curve in curves
-        for scale in scales or ["linear"]
-    ]
+def _kept(levels: Floats, curves: Sequence[Floats], n_columns: int, scales: Sequence[str]) -> NDArray[np.int64]:
+    found = [extremes(levels, curve, n_columns, scale) for curve in curves for scale in scales or ["linear"]]
     return np.unique(np.concatenate(found))
 
 

@@ -74,8 +74,7 @@ def plot_curves(
         band=band,
         smooth=check_smooth(smooth),
         confidence_level=1 - alpha,
-        n_resamples=validation.check_count("n_resamples", n_resamples, most=_MOST)
-        or _N_RESAMPLES,
+        n_resamples=validation.check_count("n_resamples", n_resamples, most=_MOST) or _N_RESAMPLES,
         entropy=validation.check_rng(rng),
     )
     array = check_curves(data, own_levels=True).compute()
@@ -88,9 +87,7 @@ def plot_curves(
     if is_apart:
         dims.append("algorithm")
     dims = check_dims(dims, canvas.col, canvas.row, "curves")
-    room = Room(
-        canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize
-    )
+    room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
     if is_apart:
         refusal = room.refusal("runs", dims, "algorithm", [])
     else:
@@ -99,13 +96,8 @@ def plot_curves(
     pictures = pictures_of(array, options)
     panels = split(array, dims)
     in_panels = _in_panels(array, pictures, dims)
-    draw = partial(
-        _draw_picture, linestyles=bool(linestyles), xscale=xscale, yscale=yscale
-    )
-    cells = [
-        Cell(panel.title, partial(draw, picture))
-        for panel, picture in zip(panels, in_panels, strict=True)
-    ]
+    draw = partial(_draw_picture, linestyles=bool(linestyles), xscale=xscale, yscale=yscale)
+    cells = [Cell(panel.title, partial(draw, picture)) for panel, picture in zip(panels, in_panels, strict=True)]
     axes = draw_panels(
         cells,
         room,
@@ -130,9 +122,7 @@ def _in_panels(
         place_of = dict(zip(dims, places, strict=True))
         picture = picture_of[tuple(place_of[dim] for dim in of_tasks)]
         if "algorithm" in place_of:
-            own = [
-                line for line in picture.lines if line.place == place_of["algorithm"]
-            ]
+            own = [line for line in picture.lines if line.place == place_of["algorithm"]]
             picture = replace(picture, lines=own)
         found.append(picture)
     return found
@@ -176,9 +166,7 @@ def _scale(picture: CurvesPicture, ax: Axes) -> None:
     # that of another panel begins at 0
     if picture.xscale == "symlog" and levels[0] > 0:
         levels = np.concatenate([[0.0], levels])
-    training = xr.DataArray(
-        levels, name="training", attrs={"long_name": picture.x_label}
-    )
+    training = xr.DataArray(levels, name="training", attrs={"long_name": picture.x_label})
     if picture.xscale == "linear":
         scale_training(ax, training, [levels[-1:]])  # one level is even
     else:
@@ -241,9 +229,7 @@ def curves_caption(curves: xr.DataArray) -> str:
         flags = strip_flags(curves)
     else:
         flags = flags.union(*(picture.flags for picture in pictures_of(curves)))
-    return " ".join(
-        sentence for flag, sentence in CURVES_CAPTION.items() if flag in flags
-    )
+    return " ".join(sentence for flag, sentence in CURVES_CAPTION.items() if flag in flags)
 
 
 def _warn_of_no_mean(curves: xr.DataArray, pictures: Sequence[CurvesPicture]) -> None:

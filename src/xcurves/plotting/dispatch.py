@@ -232,8 +232,7 @@ def _draw(
             raise Refusal(
                 name,
                 UNSAID,
-                f"{name} is for pictures of curves, scores.curves.plot({name}=...); no view of a "
-                "result takes it",
+                f"{name} is for pictures of curves, scores.curves.plot({name}=...); no view of a result takes it",
                 "Leave it out",
             )
     if options.get("band") is not None:
@@ -250,9 +249,7 @@ def _parts_drawn(tree: xr.DataTree) -> dict[str, Any]:
     group = tree.children.get("curves")
     arrays = [] if group is None else list(group.to_dataset().data_vars.values())
     parts: dict[str, Any] = dict(zip(["curves"], arrays, strict=False))
-    return parts | {
-        name: part for name, part in parts_of(tree).items() if kind_of(part).views
-    }
+    return parts | {name: part for name, part in parts_of(tree).items() if kind_of(part).views}
 
 
 class _Drawn(NamedTuple):
@@ -266,11 +263,7 @@ class _Drawn(NamedTuple):
     @property
     def apart(self) -> list[Hashable]:
         """The dims whose labels have a panel each because they are too many for one."""
-        return [
-            dim
-            for dim, most in self.view.panels.items()
-            if most > 1 and dim in self.dims
-        ]
+        return [dim for dim, most in self.view.panels.items() if most > 1 and dim in self.dims]
 
     def rows(self) -> float:
         """Return how many rows a panel has at most, 0 if it lists nothing."""
@@ -287,18 +280,12 @@ class _Drawn(NamedTuple):
         count = self.view.drawing.columns
         if count is None:
             return 0.0
-        return max(
-            count(panel.data) * _lines_of_pairs(panel.data) for panel in self.panels
-        )
+        return max(count(panel.data) * _lines_of_pairs(panel.data) for panel in self.panels)
 
 
 def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
     """Return the names of algorithms that a legend has, if any: of views that neither list them nor part them."""
-    named = [
-        each
-        for each in drawn
-        if not each.rows() and not each.columns() and "algorithm" not in each.dims
-    ]
+    named = [each for each in drawn if not each.rows() and not each.columns() and "algorithm" not in each.dims]
     if not named or "algorithm" not in data.dims:
         return ()
     if data.sizes["algorithm"] > _MOST_IN_LEGEND:
@@ -308,9 +295,7 @@ def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
 
 def _lines_of_pairs(data: xr.Dataset) -> float:
     """Return how much wider a column is because names of pairs have two lines."""
-    if "pair" not in data.coords or not any(
-        "\n" in str(name) for name in np.ravel(data["pair"])
-    ):
+    if "pair" not in data.coords or not any("\n" in str(name) for name in np.ravel(data["pair"])):
         return 1.0
     return _TWO_LINES
 
@@ -405,21 +390,15 @@ def _without_bands(kind: ResultKind, data: xr.Dataset) -> xr.Dataset:
     return data.assign({band: xr.full_like(data[band], np.nan) for band in bands})
 
 
-def _views_with_option(
-    kind: ResultKind, names: tuple[str, ...], view: str | None, option: str
-) -> tuple[str, ...]:
+def _views_with_option(kind: ResultKind, names: tuple[str, ...], view: str | None, option: str) -> tuple[str, ...]:
     """Return the views to draw with an option; refuse a view that does not take it."""
-    taking = [
-        name for name, each in kind.views.items() if option in each.drawing.options
-    ]
+    taking = [name for name, each in kind.views.items() if option in each.drawing.options]
     if view is None:
         names = tuple(name for name in names if name in taking) or tuple(taking[:1])
     if not names or any(name not in taking for name in names):
         known = f"no view of {kind.name} takes it"
         if taking:
-            known = (
-                f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
-            )
+            known = f"of {kind.name} these views take it: {', '.join(map(repr, taking))}"
         raise Refusal(
             option,
             UNSAID,
@@ -429,19 +408,13 @@ def _views_with_option(
     return names
 
 
-def _views_with_claims(
-    kind: ResultKind, names: tuple[str, ...], view: str | None
-) -> tuple[str, ...]:
+def _views_with_claims(kind: ResultKind, names: tuple[str, ...], view: str | None) -> tuple[str, ...]:
     """Return the views to draw of one claim; refuse a view that has none."""
     having = [name for name, each in kind.views.items() if each.drawing.claims]
     if view is None:
         names = tuple(name for name in names if name in having)
     if not names or any(name not in having for name in names):
-        known = (
-            f"those with one: {', '.join(map(repr, having))}"
-            if having
-            else f"no view of {kind.name} has one"
-        )
+        known = f"those with one: {', '.join(map(repr, having))}" if having else f"no view of {kind.name} has one"
         raise Refusal(
             "claim",
             UNSAID,
@@ -457,20 +430,14 @@ def _of_claim(data: xr.Dataset, dim: str, claim: str) -> xr.Dataset:
     return data.sel({dim: [validation.check_choice("claim", claim, known)]})
 
 
-def _room(
-    drawn: Sequence[_Drawn], names: Sequence[str], data: xr.Dataset, canvas: Canvas
-) -> Room:
+def _room(drawn: Sequence[_Drawn], names: Sequence[str], data: xr.Dataset, canvas: Canvas) -> Room:
     """Return the panels of all views in their grid."""
     rows = [each.rows() for each in drawn]
     columns = max(each.columns() for each in drawn)
     most = max(rows)
     if most and 0 in rows:
         most = max(most, _ROWS_OF_CURVES)
-    if (
-        columns
-        and max(_lines_of_pairs(panel.data) for each in drawn for panel in each.panels)
-        > 1
-    ):
+    if columns and max(_lines_of_pairs(panel.data) for each in drawn for panel in each.panels) > 1:
         most += _ROWS_OF_NAMES
 
     if len(names) == 1:
@@ -514,9 +481,7 @@ def _panels(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> _
     dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
     n_tasks = prod(data.sizes[dim] for dim in dims)
     if canvas.ax is None or view.many:
-        dims += [
-            dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most
-        ]
+        dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
     n_panels = prod(data.sizes[dim] for dim in dims)
 
     is_asked = canvas.col is not None or canvas.row is not None
@@ -531,17 +496,11 @@ def _panels(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> _
 
 def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:
     """Return the views to draw where none is named: the first if none suits, which then says why."""
-    suiting = [
-        name
-        for name, view in kind.views.items()
-        if view.default and view.drawing.suits(data)
-    ]
+    suiting = [name for name, view in kind.views.items() if view.default and view.drawing.suits(data)]
     return tuple(suiting or list(kind.views)[:1])
 
 
-def _check_view(
-    views: Collection[str], default: tuple[str, ...], view: str | None
-) -> tuple[str, ...]:
+def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:
     if view is None:
         return default
     return (validation.check_choice("view", view, list(views)),)

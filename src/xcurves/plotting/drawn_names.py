@@ -32,33 +32,25 @@ _SIDES = ("algorithm_a", "algorithm_b")
 
 def wrapped(label: str, letters: float = _LINE) -> str:
     """Return a long label in lines of so many letters."""
-    return "\n".join(
-        fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n")
-    )
+    return "\n".join(fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n"))
 
 
 def longest_line(names: Iterable[str]) -> int:
     """Return the letters of the longest line of any name."""
-    return max(
-        (len(line) for name in names for line in str(name).split("\n")), default=0
-    )
+    return max((len(line) for name in names for line in str(name).split("\n")), default=0)
 
 
 def drawable(data: Labelled) -> Labelled:
     """Return data whose names can all be drawn: short ones, no two alike, pairs of long names in two lines."""
     names_of_coords = {
-        str(coord): values.to_numpy()
-        for coord, values in data.coords.items()
-        if values.dtype.kind in "OUT"
+        str(coord): values.to_numpy() for coord, values in data.coords.items() if values.dtype.kind in "OUT"
     }
     drawn_names = _drawn_names(names_of_coords.values())
     for coord, names in names_of_coords.items():
         are_pairs = coord == "pair" and set(_SIDES) <= names_of_coords.keys()
         if are_pairs and longest_line(names.flat) > _LONG:
             sides = zip(*(names_of_coords[side].flat for side in _SIDES), strict=True)
-            drawn = [
-                f"{drawn_names.get(a, a)} -\n{drawn_names.get(b, b)}" for a, b in sides
-            ]
+            drawn = [f"{drawn_names.get(a, a)} -\n{drawn_names.get(b, b)}" for a, b in sides]
         else:
             drawn = [drawn_names.get(name, name) for name in names.ravel().tolist()]
         values = np.empty(names.shape, dtype=object)
@@ -71,11 +63,7 @@ def drawable(data: Labelled) -> Labelled:
     if isinstance(data, xr.Dataset):
         variables = data.variables
     for variable in (data, *variables.values()):
-        texts = {
-            key: _safe(value)
-            for key, value in variable.attrs.items()
-            if isinstance(value, str)
-        }
+        texts = {key: _safe(value) for key, value in variable.attrs.items() if isinstance(value, str)}
         variable.attrs = {**variable.attrs, **texts}
     return data
 
@@ -83,10 +71,7 @@ def drawable(data: Labelled) -> Labelled:
 def _drawn_names(names_of_coords: Iterable[NDArray[Any]]) -> dict[str, str]:
     """Return how each name is drawn: short, numbered where two would be alike, and safe."""
     short = {
-        name: _shortened(name)
-        for names in names_of_coords
-        for name in names.ravel().tolist()
-        if isinstance(name, str)
+        name: _shortened(name) for names in names_of_coords for name in names.ravel().tolist() if isinstance(name, str)
     }
     n_alike = Counter(short.values())
     drawn = {}

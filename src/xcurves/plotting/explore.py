@@ -112,9 +112,7 @@ def _import_plotly() -> Any:
     try:
         from plotly import graph_objects
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "explore needs plotly. Install it: pip install 'xcurves[interactive]'"
-        ) from None
+        raise ModuleNotFoundError("explore needs plotly. Install it: pip install 'xcurves[interactive]'") from None
     return graph_objects
 
 
@@ -125,9 +123,7 @@ def _pictures_of_curves(data: xr.DataArray, weight: float) -> list[CurvesPicture
     pictures = panels_of(curves, smooth=weight)
     if len(pictures) == 1:
         return pictures
-    mean = over_tasks(
-        pictures, y_label=score_label(curves, weight, of_means=True, over="tasks")
-    )
+    mean = over_tasks(pictures, y_label=score_label(curves, weight, of_means=True, over="tasks"))
     if not mean.lines:
         return pictures
     return [replace(mean, title=_ALL), *pictures]
@@ -136,9 +132,7 @@ def _pictures_of_curves(data: xr.DataArray, weight: float) -> list[CurvesPicture
 def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
     """Return a picture for each task of a result."""
     kind, result = prepare(data)
-    known = [
-        each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)
-    ]
+    known = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
     if not known:
         raise Refusal(
             "data",
@@ -152,9 +146,7 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
     titles = [""]
     stacked = result[[name, band]].expand_dims("one")
     if dims:
-        titles = [
-            title.removesuffix(": ") for title in labels.task_prefixes(result, dims)
-        ]
+        titles = [title.removesuffix(": ") for title in labels.task_prefixes(result, dims)]
         stacked = result[[name, band]].stack(one=dims)
     of_x = along
     if along in result.coords:
@@ -166,13 +158,9 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
     styles = [style_in(one, who) for one in each_of(with_styles(result, {}), who)]
     pictures = []
     for place, title in enumerate(titles):
-        lines = _lines_of_result(
-            stacked.isel(one=place), (name, band), (who, along), styles
-        )
+        lines = _lines_of_result(stacked.isel(one=place), (name, band), (who, along), styles)
         pictures.append(CurvesPicture(escape_controls(title), lines, of_x, of_y))
-    levels = next(
-        (picture.levels for picture in pictures if picture.lines), np.array([])
-    )
+    levels = next((picture.levels for picture in pictures if picture.lines), np.array([]))
     xscale = "log" if is_uneven(levels) and levels[0] > 0 else "linear"
     return [replace(picture, xscale=xscale) for picture in pictures]
 
@@ -193,14 +181,10 @@ def _lines_of_result(
         known = np.isfinite(mean)
         if not known.any():
             continue
-        low, high = (
-            one[band].sel(ci_bound=bound).to_numpy()[known] for bound in CI_BOUNDS
-        )
+        low, high = (one[band].sel(ci_bound=bound).to_numpy()[known] for bound in CI_BOUNDS)
         levels = one[along].to_numpy()[known].astype(float)
         said = escape_controls(str(label))
-        lines.append(
-            CurveLine(said, place, styles[place], levels, mean[known], low, high, 0, [])
-        )
+        lines.append(CurveLine(said, place, styles[place], levels, mean[known], low, high, 0, []))
     return lines
 
 
@@ -217,18 +201,9 @@ def _figure(graph_objects: Any, pictures: Sequence[CurvesPicture]) -> Figure:
         )
         for picture in pictures
     ]
-    n_numbers = sum(
-        2 * len(levels)
-        for picture in short
-        for line in picture.lines
-        for levels, _ in line.runs
-    )
+    n_numbers = sum(2 * len(levels) for picture in short for line in picture.lines for levels, _ in line.runs)
     has_all_runs = n_numbers <= _MOST_NUMBERS
-    with_runs = [
-        at
-        for at, picture in enumerate(short)
-        if any(line.runs for line in picture.lines)
-    ]
+    with_runs = [at for at, picture in enumerate(short) if any(line.runs for line in picture.lines)]
     first_with_runs = next(iter(with_runs), 0)
     note = None
     if not has_all_runs:
@@ -246,15 +221,8 @@ def _figure(graph_objects: Any, pictures: Sequence[CurvesPicture]) -> Figure:
     # The menu changes the numbers of the same lines, so that what the legend switched off stays off.
     contents = []
     for at, (whole, picture) in enumerate(zip(pictures, short, strict=True)):
-        bands = {
-            line.place: drawn_band(line, _COLUMNS, "linear", "log")
-            for line in whole.lines
-        }
-        contents.append(
-            _contents(
-                picture, bands, places, with_runs=has_all_runs or at == first_with_runs
-            )
-        )
+        bands = {line.place: drawn_band(line, _COLUMNS, "linear", "log") for line in whole.lines}
+        contents.append(_contents(picture, bands, places, with_runs=has_all_runs or at == first_with_runs))
     above = 70
     if len(pictures) > 1:
         above += 40
@@ -263,13 +231,8 @@ def _figure(graph_objects: Any, pictures: Sequence[CurvesPicture]) -> Figure:
     traces = []
     for at, place in enumerate(places):
         for which, trace in enumerate(_TRACES):
-            own = {
-                key: values[len(_TRACES) * at + which]
-                for key, values in contents[0].items()
-            }
-            traces.append(
-                {"type": "scatter", **_look(trace, lines[place], short), **own}
-            )
+            own = {key: values[len(_TRACES) * at + which] for key, values in contents[0].items()}
+            traces.append({"type": "scatter", **_look(trace, lines[place], short), **own})
     is_log = pictures[0].xscale == "log"
     layout = {
         "template": "plotly_white",
@@ -287,9 +250,7 @@ def _figure(graph_objects: Any, pictures: Sequence[CurvesPicture]) -> Figure:
             "yanchor": "bottom",
             "groupclick": "togglegroup",
         },
-        "updatemenus": _menus(
-            short, contents, len(places), is_log=is_log, has_runs=bool(with_runs)
-        ),
+        "updatemenus": _menus(short, contents, len(places), is_log=is_log, has_runs=bool(with_runs)),
         "margin": {"t": above, "r": 20, "b": 60, "l": 70},
         "modebar": {
             "bgcolor": "rgba(0,0,0,0)",
@@ -383,9 +344,7 @@ def _said(line: CurveLine) -> str:
     return "".join(parts)
 
 
-def _look(
-    trace: str, line: CurveLine, pictures: Sequence[CurvesPicture]
-) -> dict[str, Any]:
+def _look(trace: str, line: CurveLine, pictures: Sequence[CurvesPicture]) -> dict[str, Any]:
     """Return how one trace of an algorithm looks; the mean stands in the legend for all three."""
     colour = line.style.color
     look: dict[str, Any] = {
@@ -394,18 +353,12 @@ def _look(
         "showlegend": trace == "mean",
     }
     if trace == "mean":
-        few = all(
-            len(each.levels) <= _FEW_LEVELS
-            for picture in pictures
-            for each in picture.lines
-        )
+        few = all(len(each.levels) <= _FEW_LEVELS for picture in pictures for each in picture.lines)
         look["mode"] = "lines"
         if few:
             look["mode"] = "lines+markers"
         look["marker"] = {"size": 5}
-        return look | {
-            "line": {"width": 2.5, "color": colour, "dash": _dash(line.style.linestyle)}
-        }
+        return look | {"line": {"width": 2.5, "color": colour, "dash": _dash(line.style.linestyle)}}
     look |= {"mode": "lines", "hoverinfo": "skip"}
     if trace == "band":
         return look | {
@@ -438,9 +391,7 @@ def _menus(
 ) -> list[dict[str, Any]]:
     """Return the menu of panels, the buttons of both axes, and those of bands and runs."""
     every = list(range(len(_TRACES) * n_lines))
-    of_band, of_runs = (
-        every[_TRACES.index(trace) :: len(_TRACES)] for trace in ("band", "runs")
-    )
+    of_band, of_runs = (every[_TRACES.index(trace) :: len(_TRACES)] for trace in ("band", "runs"))
     menus: list[dict[str, Any]] = []
     if len(pictures) > 1:
         whole = {"xaxis.autorange": True, "yaxis.autorange": True}
@@ -454,12 +405,8 @@ def _menus(
             title = _safe(picture.title)
             if picture.title == _ALL:
                 title += " (a choice resets the zoom)"
-            choices.append(
-                {"label": title, "method": "update", "args": [numbers, layout, every]}
-            )
-        menus.append(
-            {"type": "dropdown", "buttons": choices, "pad": {"l": 0, "b": _MENU_ABOVE}}
-        )
+            choices.append({"label": title, "method": "update", "args": [numbers, layout, every]})
+        menus.append({"type": "dropdown", "buttons": choices, "pad": {"l": 0, "b": _MENU_ABOVE}})
 
     # Opacity is for the buttons, visibility for the legend: neither undoes the other.
     switches = [_axis_switch("x", is_log=is_log), _axis_switch("y", is_log=False)]
@@ -476,9 +423,7 @@ def _menus(
         on, off = [{"opacity": _OF_RUNS}, of_runs], [{"opacity": 0.0}, of_runs]
         switches.append(_switch("single runs", "restyle", on, off, is_on=False))
     for left, switch in zip(_BUTTONS, switches, strict=False):
-        menus.append(
-            {"type": "buttons", **switch, "pad": {"l": left, "b": _BUTTONS_ABOVE}}
-        )
+        menus.append({"type": "buttons", **switch, "pad": {"l": left, "b": _BUTTONS_ABOVE}})
     shared = {
         "x": 0,
         "y": 1,
@@ -489,17 +434,12 @@ def _menus(
     return [{**shared, **menu} for menu in menus]
 
 
-def _switch(
-    label: str, method: str, on: list[Any], off: list[Any], *, is_on: bool
-) -> dict[str, Any]:
+def _switch(label: str, method: str, on: list[Any], off: list[Any], *, is_on: bool) -> dict[str, Any]:
     """Return a button that is pressed or not; `args` are for the next press."""
     button = {"label": label, "method": method, "args": on, "args2": off}
     return {"buttons": [button], "active": 0 if is_on else -1}
 
 
 def _axis_switch(axis: str, *, is_log: bool) -> dict[str, Any]:
-    to = {
-        kind: [{f"{axis}axis.type": kind, f"{axis}axis.autorange": True}]
-        for kind in ("linear", "log")
-    }
+    to = {kind: [{f"{axis}axis.type": kind, f"{axis}axis.autorange": True}] for kind in ("linear", "log")}
     return _switch(f"log {axis}", "relayout", to["log"], to["linear"], is_on=is_log)

@@ -69,9 +69,7 @@ class Grid:
         """Return new axes, shape (panel,)."""
         pyplot = import_pyplot()
         shape = (self.n_rows, self.n_columns)
-        figure, axes = pyplot.subplots(
-            *shape, figsize=size, squeeze=False, layout="constrained", **options
-        )
+        figure, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
         figure.set_gid(OWN)
         axes = np.asarray(axes).ravel()
         for unused in axes[self.n_panels :]:
@@ -92,16 +90,12 @@ def import_pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "plot needs matplotlib. Install it: pip install 'xcurves[plot]'"
-        ) from error
+        raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
     plt.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, whose settings an rc_context would take back
     return plt
 
 
-def check_dims(
-    dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
-) -> list[Hashable]:
+def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str) -> list[Hashable]:
     """Return the dims of panels, that of rows first; refuse those that do not fit `col` and `row`."""
     for argument, dim in (("col", col), ("row", row)):
         if dim is not None and dim not in dims:
@@ -144,9 +138,7 @@ def _title(label_of_dim: Mapping[Hashable, Any], n_panels: int) -> str:
     if is_of_tasks and n_panels <= _SPELLED:
         return ", ".join(f"{dim} = {label}" for dim, label in label_of_dim.items())
     # A statistic stands in the label of its axis.
-    return ", ".join(
-        str(label) for dim, label in label_of_dim.items() if dim != "param"
-    )
+    return ", ".join(str(label) for dim, label in label_of_dim.items() if dim != "param")
 
 
 @dataclass(frozen=True)
@@ -168,9 +160,7 @@ class Room:
         size = self.asked or self._usual()
         least = self._least()
         # less rounding
-        if any(
-            inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)
-        ):
+        if any(inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)):
             return None
         return size
 
@@ -219,8 +209,7 @@ class Room:
         grids = [self.grid]
         if can_wrap:
             grids = [
-                replace(self.grid, n_rows=ceil(n / n_columns), n_columns=n_columns)
-                for n_columns in range(1, n + 1)
+                replace(self.grid, n_rows=ceil(n / n_columns), n_columns=n_columns) for n_columns in range(1, n + 1)
             ]
         for grid in grids:
             least_wide, least_high = replace(self, grid=grid)._least()
@@ -237,9 +226,7 @@ class Room:
         return options
 
     def _usual_width(self) -> float:
-        return min(
-            max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / self.grid.n_columns
-        )
+        return min(max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / self.grid.n_columns)
 
     def _usual(self) -> Size:
         wide = self._usual_width()
@@ -281,9 +268,7 @@ class Room:
         if above:  # a legend of several lines leaves a panel what it needs
             highs = [max(high, _LEAST_HIGH) for high in highs]
         if several:
-            above += _ABOVE + self.grid.n_rows * self._title_height(
-                max(width, self.asked[0]) / self.grid.n_columns
-            )
+            above += _ABOVE + self.grid.n_rows * self._title_height(max(width, self.asked[0]) / self.grid.n_columns)
             if self.grid.n_rows >= _MANY_ROWS:
                 above += _GAP_OF_ROWS * self.grid.n_rows
         return width, SMALL * sum(highs) + above
@@ -293,9 +278,7 @@ class Room:
         if not self.beside:
             return 0.0
         for each in (wide, LARGEST):  # letters grow with the panel, up to a size
-            least = _LEAST_AXIS + _SMALL_LETTER * self.beside * float(
-                letters(each)["font.size"]
-            )
+            least = _LEAST_AXIS + _SMALL_LETTER * self.beside * float(letters(each)["font.size"])
             if least <= each:
                 return least
         return LARGEST
@@ -327,9 +310,7 @@ def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:
     """Return the selections of fewer labels, "" if there are none."""
     selections = []
     if overlaid in FEW:
-        selections.append(
-            f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])"
-        )
+        selections.append(f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])")
     slices = []
     for dim in tasks:
         if dim not in FEW:

@@ -62,14 +62,10 @@ def forest_lines(displayed: xr.Dataset) -> list[Line]:
         order.append(first)
         left.remove(first)
     for name in order:
-        own = sorted(
-            (row for row in rows if row.better == name), key=lambda row: row.amount
-        )
+        own = sorted((row for row in rows if row.better == name), key=lambda row: row.amount)
         if own:
             lines.append(Line(name, name, None))
-            lines += [
-                Line(f"{between(displayed)} {row.other}", name, row) for row in own
-            ]
+            lines += [Line(f"{between(displayed)} {row.other}", name, row) for row in own]
     return lines
 
 
@@ -90,19 +86,13 @@ def n_forest_letters(displayed: xr.Dataset) -> float:
     return of_names + max(_OF_COLUMNS, of_columns)
 
 
-def draw_forest_of_pairs(
-    ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str
-) -> None:
+def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str) -> None:
     """Draw the displayed pairs of a result: amount, interval and p of each, shown ones in the colour of the better."""
     lines = forest_lines(displayed)
     ax.axvline(0, color="0.35", linewidth=1)
     draw_intervals(
         ax,
-        [
-            _interval(place, line, _color(result, line))
-            for place, line in enumerate(lines)
-            if line.row
-        ],
+        [_interval(place, line, _color(result, line)) for place, line in enumerate(lines) if line.row],
     )
     small = len(lines) > _FEW
     size = "small"
@@ -145,9 +135,7 @@ def _interval(place: int, line: Line, color: str) -> IntervalGroup:
     """Return the interval of a pair, in colour and filled where it is shown."""
     row = line.row
     assert row is not None
-    y, amount, low, high = (
-        np.array([float(value)]) for value in (place, row.amount, row.low, row.high)
-    )
+    y, amount, low, high = (np.array([float(value)]) for value in (place, row.amount, row.low, row.high))
     if row.shown:
         style, flag = Style(color, "-", "o"), "shown"
     else:
@@ -200,11 +188,7 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
 
 def _common_decimals(lines: Sequence[Line]) -> int | None:
     """Return the decimals of all numbers: as many as the narrowest interval supports."""
-    own = [
-        decimals_of(line.row.low, line.row.high, line.row.amount)
-        for line in lines
-        if line.row is not None
-    ]
+    own = [decimals_of(line.row.low, line.row.high, line.row.amount) for line in lines if line.row is not None]
     return max((each for each in own if each is not None), default=None)
 
 

@@ -33,19 +33,14 @@ def draw_intervals(ax: Axes, groups: Iterable[IntervalGroup]) -> None:
     """Draw values with their intervals, a row each; an unbounded side ends in an arrow at the edge of the panel."""
     groups = list(groups)
     for group in groups:
-        start, stop = (
-            np.where(np.isfinite(bound), bound, group.value)
-            for bound in (group.low, group.high)
-        )
+        start, stop = (np.where(np.isfinite(bound), bound, group.value) for bound in (group.low, group.high))
         color = group.style.color
         ax.hlines(group.y, start, stop, color=color)
         ax.plot(group.value, group.y, group.style.marker, color=color, markersize=5, gid=group.flag,
                 markerfacecolor=color if group.filled else "white")  # fmt: skip
     limits = ax.get_xlim()  # of the finite values
     for group in groups:
-        for edge, marker, bound in zip(
-            limits, "<>", (group.low, group.high), strict=True
-        ):
+        for edge, marker, bound in zip(limits, "<>", (group.low, group.high), strict=True):
             here = np.isinf(bound) & np.isfinite(group.value)
             if here.any():
                 look: dict[str, Any] = {"color": group.style.color, "zorder": 1.5}
@@ -76,11 +71,7 @@ def draw_rows(
     low, high = bounds_of(interval)
     draw_intervals(
         ax,
-        [
-            IntervalGroup(
-                np.arange(float(value.size)), value.to_numpy(), low, high, BLACK
-            )
-        ],
+        [IntervalGroup(np.arange(float(value.size)), value.to_numpy(), low, high, BLACK)],
     )
     list_rows(ax, names)
     ax.set_xlabel(label_of(value))

@@ -104,9 +104,7 @@ def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
             indices = numbered[dim](data)
             for place, label in enumerate(data[dim].to_numpy().tolist()):
                 style = style_of(indices[place], palette)
-                styles[place] = style._replace(
-                    color=colours.get(str(label), style.color)
-                )
+                styles[place] = style._replace(color=colours.get(str(label), style.color))
             data = data.assign_coords({f"{dim}_style": (dim, styles)})
     return data
 
@@ -158,9 +156,7 @@ def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
 
 def bounds_of(interval: xr.DataArray) -> Floats:
     """Return the lower and the upper ends of intervals, shape (2, ...)."""
-    return np.asarray(
-        interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy()
-    )
+    return np.asarray(interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy())
 
 
 def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:

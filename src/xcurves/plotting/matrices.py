@@ -82,9 +82,7 @@ def draw_cells(
     _name_cells(ax, rows, columns, size)
 
 
-def _name_cells(
-    ax: Axes, rows: Sequence[str], columns: Sequence[str], size: float
-) -> None:
+def _name_cells(ax: Axes, rows: Sequence[str], columns: Sequence[str], size: float) -> None:
     """Write the names of rows and columns, those of columns upright where they have no room side by side."""
     of_rows: dict[str, Any] = {"fontsize": "small"}
     if len(rows) > _FEW:
@@ -143,9 +141,7 @@ def draw_probabilities(ax: Axes, result: xr.Dataset, shown: NDArray[np.bool_]) -
     ax.set_ylabel("probability that\nthis scores higher")
 
 
-def draw_signs(
-    ax: Axes, difference: xr.DataArray, shown: Floats | NDArray[np.bool_]
-) -> None:
+def draw_signs(ax: Axes, difference: xr.DataArray, shown: Floats | NDArray[np.bool_]) -> None:
     """Draw a cell for each task and pair: which one scores higher, and whether it is shown, shape (task, pair)."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
@@ -174,17 +170,12 @@ def draw_signs(
 def task_labels(variable: xr.DataArray, core: Sequence[str]) -> list[str]:
     """Return the labels of the tasks of a variable, in C order."""
     dims = task_dims(variable, core)
-    return [
-        ", ".join(map(str, each))
-        for each in product(*(variable[dim].to_numpy().tolist() for dim in dims))
-    ]
+    return [", ".join(map(str, each)) for each in product(*(variable[dim].to_numpy().tolist() for dim in dims))]
 
 
 def by_task(variable: xr.DataArray, dim: str) -> Floats:
     """Return values of all tasks, shape (task, dim)."""
-    return np.asarray(
-        variable.transpose(..., dim).to_numpy().reshape(-1, variable.sizes[dim])
-    )
+    return np.asarray(variable.transpose(..., dim).to_numpy().reshape(-1, variable.sizes[dim]))
 
 
 def n_pair_rows(result: xr.Dataset) -> float:
@@ -207,21 +198,13 @@ def n_pair_columns(result: xr.Dataset) -> float:
 
 def _letters(ax: Axes, pixels: float) -> float:
     """Return how many small letters fit into so many pixels of a panel."""
-    return (
-        pixels
-        / ax.figure.dpi
-        * _POINTS
-        / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
-    )
+    return pixels / ax.figure.dpi * _POINTS / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
 
 
 def _font(ax: Axes, shape: tuple[int, ...]) -> float:
     """Return the size of a number that fits into a cell, in points."""
     box = ax.get_window_extent()
-    high, wide = (
-        each / ax.figure.dpi * _POINTS
-        for each in (box.height / shape[0], box.width / shape[1])
-    )
+    high, wide = (each / ax.figure.dpi * _POINTS for each in (box.height / shape[0], box.width / shape[1]))
     return float(min(8.5, 0.75 * high, wide / (_LETTER * _LETTERS)))
 
 
@@ -259,16 +242,11 @@ def _algorithms_of(result: xr.Dataset) -> list[Any]:
     )
 
 
-def _pair_matrix(
-    result: xr.Dataset, value: Floats, other: Floats
-) -> tuple[list[str], Floats]:
+def _pair_matrix(result: xr.Dataset, value: Floats, other: Floats) -> tuple[list[str], Floats]:
     """Return the algorithms of the pairs of a result, and a matrix with a value of each pair and of its reverse."""
     names = _algorithms_of(result)
     matrix = np.full((len(names), len(names)), np.nan)
-    a, b = (
-        [names.index(each) for each in result[side].to_numpy()]
-        for side in ("algorithm_a", "algorithm_b")
-    )
+    a, b = ([names.index(each) for each in result[side].to_numpy()] for side in ("algorithm_a", "algorithm_b"))
     matrix[a, b], matrix[b, a] = value, other
     return [str(name) for name in names], matrix
 
@@ -288,11 +266,7 @@ def view_along_training(together: str) -> View:
 
 def _suits(result: xr.Dataset) -> bool:
     known = result.get("curve_difference")
-    return (
-        known is not None
-        and {"pair", "training"} <= set(known.dims)
-        and known[..., 0, 0].size <= _TASKS
-    )
+    return known is not None and {"pair", "training"} <= set(known.dims) and known[..., 0, 0].size <= _TASKS
 
 
 def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
@@ -303,9 +277,7 @@ def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
             f"more than {MOST_PAIRS} pairs have no curves here",
             "Select algorithms before comparing them",
         )
-    here = result.isel(
-        training=result["curve_difference"].notnull().any("pair").to_numpy()
-    )
+    here = result.isel(training=result["curve_difference"].notnull().any("pair").to_numpy())
     scale_training(ax, result["training"])
     draw_pairs_along(
         here,
@@ -316,15 +288,11 @@ def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
     )
 
 
-def draw_pairs_along(
-    result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str
-) -> None:
+def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str) -> None:
     """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first."""
     name_as_given = str(result["pair"].values.flat[0])
     if "pair" in result.dims:
-        size = result[difference].mean(
-            [dim for dim in result[difference].dims if dim != "pair"]
-        )
+        size = result[difference].mean([dim for dim in result[difference].dims if dim != "pair"])
         result = pairs_by_size(result, size, [difference, band])
     ax.axhline(0, color="0.6", linewidth=1)
     for pair in each_of(result, "pair"):

@@ -120,9 +120,7 @@ def draw_panels(
         elif by_column:
             share_x = "col"
         ratios = room.height_ratios()
-        panels = grid.axes(
-            size, sharex=share_x, sharey=named is not None, height_ratios=ratios
-        )
+        panels = grid.axes(size, sharex=share_x, sharey=named is not None, height_ratios=ratios)
         letters = 72 / (_LETTER * _points(panels[0]))  # in an inch
         wide, high = size[0] / grid.n_columns, size[1] / grid.n_rows
         highs = [high] * grid.n_rows
@@ -133,9 +131,7 @@ def draw_panels(
             _thin_ticks(ax, wide, highs[place // grid.n_columns])
         _label_outer(panels, grid, shared=bool(share_x))
         if title and len(panels) > 1:
-            panels[0].figure.suptitle(
-                wrapped(title, letters / 1.2 * size[0]), fontsize="large"
-            )
+            panels[0].figure.suptitle(wrapped(title, letters / 1.2 * size[0]), fontsize="large")
         elif title and not cells[0].title:
             panels[0].set_title(wrapped(title, letters / 1.2 * size[0]))
         widest = size[0]
@@ -156,17 +152,13 @@ def draw_panels(
     return only
 
 
-def styled(
-    data: Labelled, colors: Colors, order: Sequence[Any] | None = None
-) -> Labelled:
+def styled(data: Labelled, colors: Colors, order: Sequence[Any] | None = None) -> Labelled:
     """Return data with a style for each algorithm and pair, in the colours and the order asked for, if any."""
     data = _coloured(data, colors)
     if order is None:
         return data
     if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray):
-        raise WrongType(
-            "order", order, "must be a list of names", "Give ['sac', 'td3']"
-        )
+        raise WrongType("order", order, "must be a list of names", "Give ['sac', 'td3']")
     if "algorithm" not in data.dims:
         raise Refusal(
             "order",
@@ -178,13 +170,8 @@ def styled(
     wanted = list(order)
     for name in wanted:
         if name not in names:
-            cure = (
-                did_you_mean(name, names)
-                or f". There are {', '.join(map(repr, names[:10]))}"
-            )
-            raise Refusal(
-                "order", Verbatim(f"{name!r}{cure}"), "must have names of algorithms"
-            )
+            cure = did_you_mean(name, names) or f". There are {', '.join(map(repr, names[:10]))}"
+            raise Refusal("order", Verbatim(f"{name!r}{cure}"), "must have names of algorithms")
         if wanted.count(name) > 1:
             raise Refusal(
                 "order",
@@ -209,9 +196,7 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
             "must be a mapping or a sequence",
             "Give {'sac': '#0072B2'}",
         )
-    known: dict[str, list[Any]] = {
-        dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")
-    }
+    known: dict[str, list[Any]] = {dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")}
     names: list[Any] = next(
         filter(
             None,
@@ -223,18 +208,11 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
         ),
         [],
     )
-    given = (
-        colors
-        if isinstance(colors, Mapping)
-        else dict(zip(dict.fromkeys(names), colors, strict=False))
-    )
+    given = colors if isinstance(colors, Mapping) else dict(zip(dict.fromkeys(names), colors, strict=False))
     every = list(dict.fromkeys([*names, *known["pair"]]))
     for name, colour in given.items():
         if name not in every:
-            cure = (
-                did_you_mean(name, every)
-                or f". There are {', '.join(map(repr, every[:10])) or 'none'}"
-            )
+            cure = did_you_mean(name, every) or f". There are {', '.join(map(repr, every[:10])) or 'none'}"
             raise Refusal(
                 "colors",
                 Verbatim(f"{name!r}{cure}"),
@@ -315,9 +293,7 @@ def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
     return np.array([ax])
 
 
-def _draw_all(
-    cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf
-) -> None:
+def _draw_all(cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf) -> None:
     """Draw cells in Axes; a line of a title has so many letters."""
     for cell, ax in zip(cells, axes, strict=True):
         if cell.title:
@@ -386,11 +362,7 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     figure = panels[0].figure
     for of, inches in (("y", high), ("x", wide), ("title", wide)):
         texts = [(ax, _text_of(ax, of)) for ax in panels]
-        long = [
-            (ax, text)
-            for ax, text in texts
-            if text.get_visible() and _inches(text) > _SHORT * inches
-        ]
+        long = [(ax, text) for ax, text in texts if text.get_visible() and _inches(text) > _SHORT * inches]
         if not long:
             continue
         figure.get_layout_engine().execute(figure)  # so that panels have their sizes
@@ -403,9 +375,7 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
             label = " ".join(text.get_text().split("\n"))
             for _ in range(_TRIES):
                 extent = text.get_window_extent()
-                share = (
-                    ax.bbox.height / extent.height if of == "y" else room / extent.width
-                )
+                share = ax.bbox.height / extent.height if of == "y" else room / extent.width
                 if share >= 1:
                     break
                 letters = share * longest_line([text.get_text()])
@@ -481,9 +451,7 @@ def _keep_one_tick(axis: Any) -> None:
 def _touch(axis: Any) -> bool:
     """Return whether labels of neighbouring ticks of an axis touch."""
     ticks = axis._update_ticks()  # those in view
-    boxes = [
-        tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()
-    ]
+    boxes = [tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()]
     if axis.axis_name == "x":
         ends = sorted((box.x0, box.x1) for box in boxes)
     else:
@@ -498,24 +466,16 @@ def _fit_rows(panels: NDArray[Any]) -> None:
     if not listed:
         return
     for ax in listed:
-        steps = np.abs(
-            np.diff(ax.transData.transform([(0.0, y) for y in ax.get_yticks()])[:, 1])
-        )
+        steps = np.abs(np.diff(ax.transData.transform([(0.0, y) for y in ax.get_yticks()])[:, 1]))
         high = steps.min(initial=np.inf)
         beside = [
             *ax.get_yticklabels(),
             *(text for text in ax.texts if text.get_gid() != "bold"),
         ]
-        _shrink(
-            beside, [text.get_window_extent().height for text in beside], float(high)
-        )
-        leaning = [
-            label for label in ax.get_xticklabels() if label.get_rotation() == 90
-        ]
+        _shrink(beside, [text.get_window_extent().height for text in beside], float(high))
+        leaning = [label for label in ax.get_xticklabels() if label.get_rotation() == 90]
         if len(leaning) > 1:
-            wide = np.diff(
-                ax.transData.transform([(x, 0.0) for x in ax.get_xticks()])[:, 0]
-            ).min()
+            wide = np.diff(ax.transData.transform([(x, 0.0) for x in ax.get_xticks()])[:, 0]).min()
             _shrink(
                 leaning,
                 [label.get_window_extent().width for label in leaning],
@@ -539,10 +499,7 @@ def _apart(places: Sequence[int], boxes: Sequence[Any]) -> list[int]:
     space = 0.3 * boxes[places[0]].height
     last, kept = places[-1], [places[0]]
     for place in places[1:-1]:
-        if (
-            boxes[place].x0 > boxes[kept[-1]].x1 + space
-            and boxes[place].x1 + space < boxes[last].x0
-        ):
+        if boxes[place].x0 > boxes[kept[-1]].x1 + space and boxes[place].x1 + space < boxes[last].x0:
             kept.append(place)
     if boxes[last].x0 > boxes[kept[-1]].x1 + space:
         kept.append(last)
@@ -567,9 +524,7 @@ def _name_curves(
     for ax in panels:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handle_of.setdefault(label, handle)
-    handle_of = {
-        label: handle for label, handle in handle_of.items() if label not in known
-    }
+    handle_of = {label: handle for label, handle in handle_of.items() if label not in known}
     if not handle_of or legend is None:
         return
     handles = list(handle_of.values())
@@ -586,9 +541,7 @@ def _name_curves(
     if legend == "direct":
         if len(panels) == 1 and _name_ends(panels[0], handle_of, width):
             return
-        if len(panels) < grid.n_rows * grid.n_columns and _add_legend_in_empty_cell(
-            panels, handles, grid
-        ):
+        if len(panels) < grid.n_rows * grid.n_columns and _add_legend_in_empty_cell(panels, handles, grid):
             return
     _add_legend(panels, handles, below=bool(panels[0].figure.get_suptitle()))
 
@@ -612,9 +565,7 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
     ax.legend(handles=handles, **_STYLE, **place)
 
 
-def _add_legend_in_empty_cell(
-    panels: NDArray[Any], handles: list[Any], grid: Grid
-) -> bool:
+def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Grid) -> bool:
     """Add a legend in the first empty cell of a grid; return False where it has no room there."""
     if len(panels) <= grid.n_columns or len(panels) % grid.n_columns == 0:
         return False
@@ -646,9 +597,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float | None) -> bool:
     The figure may get so wide; where it is not ours (None) names take part of the panel.
     """
     lines = list(handles.values())
-    if len(lines) > MOST_CURVES or any(
-        not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines
-    ):
+    if len(lines) > MOST_CURVES or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
         return False
     figure: Any = ax.figure
     figure.get_layout_engine().execute(figure)  # so that the panel has its place
@@ -665,11 +614,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float | None) -> bool:
         return False
     line_height = _LINE * letter * (1 + any("\n" in name for name in handles))
     moved = moved_apart(y, line_height)
-    if (
-        np.abs(moved - y).max() > line_height
-        or moved.min() < box.y0
-        or moved.max() > box.y1
-    ):
+    if np.abs(moved - y).max() > line_height or moved.min() < box.y0 or moved.max() > box.y1:
         return False
     low, high = ax.get_ylim()
     digits = decimals_of(0, (high - low) / 5)
@@ -691,10 +636,7 @@ def _add_legend(panels: NDArray[Any], handles: list[Any], *, below: bool) -> Non
     figure: Any = panels[0].figure
     points = _SMALLER * _points(panels[0])
     names = [str(handle.get_label()) for handle in handles]
-    column, gap = (
-        letters * points / 72
-        for letters in (longest_line(names) * _LETTER + _LINES, _GAP)
-    )
+    column, gap = (letters * points / 72 for letters in (longest_line(names) * _LETTER + _LINES, _GAP))
     columns = max(1, int((0.95 * figure.get_figwidth() + gap) / (column + gap)))
     place = "outside upper center"
     if below:

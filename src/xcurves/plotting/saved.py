@@ -36,9 +36,7 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path)
     except TypeError:
-        raise WrongType(
-            "save", path, "must be a path", Cure("Give ", give(save="figure.pdf"))
-        ) from None
+        raise WrongType("save", path, "must be a path", Cure("Give ", give(save="figure.pdf"))) from None
     if target.suffix.lower() not in FORMATS:
         raise Refusal(
             "save",

@@ -60,9 +60,7 @@ def is_strip(data: xr.DataArray) -> bool:
     return not has_own_levels(data) and data.sizes.get("training") == 1
 
 
-def plot_strips(
-    data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]
-) -> Axes | NDArray[Any]:
+def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) -> Axes | NDArray[Any]:
     """Draw the scores of each algorithm in a row, in a panel for each task."""
     for name in given:
         if name not in _OPTIONS:
@@ -89,9 +87,7 @@ def plot_strips(
     dims = check_dims(labels.extra_dims(scores), canvas.col, canvas.row, "scores")
     grid = canvas.grid(dims, [scores.sizes[dim] for dim in dims])
     room = Room(grid, _ROW * scores.sizes["algorithm"], 0, canvas.figsize)
-    refusal = (
-        f"{room.refusal('runs', dims, None, dims)}; .curves.to_frame() has all numbers"
-    )
+    refusal = f"{room.refusal('runs', dims, None, dims)}; .curves.to_frame() has all numbers"
 
     def draw(panel: xr.DataArray, ax: Axes) -> None:
         draw_strips(panel, ax, band, 1 - alpha, runs=given.get("runs") is not False)
@@ -99,15 +95,11 @@ def plot_strips(
             ax.set_xscale(scale)
         ax.set_xlabel(wrapped(label))
 
-    cells = [
-        Cell(panel.title, partial(draw, panel.data)) for panel in split(scores, dims)
-    ]
+    cells = [Cell(panel.title, partial(draw, panel.data)) for panel in split(scores, dims)]
     return draw_panels(cells, room, canvas, refusal, title=given.get("title") or "")
 
 
-def strips_of(
-    scores: xr.DataArray, band: str | None, confidence_level: float
-) -> list[Strip]:
+def strips_of(scores: xr.DataArray, band: str | None, confidence_level: float) -> list[Strip]:
     """Return the strip of each algorithm of one task, dims (algorithm, run)."""
     found = []
     for place in range(scores.sizes["algorithm"]):
@@ -127,11 +119,7 @@ def strip_flags(data: xr.DataArray, band: str = "pointwise") -> frozenset[str]:
     """Return what a picture of scores shows, as captions name it."""
     scores = check_curves(with_training(data)).compute().isel(training=0)
     dims = labels.extra_dims(scores)
-    strips = [
-        strip
-        for panel in split(scores, dims)
-        for strip in strips_of(panel.data, band, 0.95)
-    ]
+    strips = [strip for panel in split(scores, dims) for strip in strips_of(panel.data, band, 0.95)]
     flags = set()
     if any(len(strip.scores) for strip in strips):
         flags |= {"score", "score mean"}

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 _EVEN = 4.0  # largest ratio of steps on a linear scale
 _LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
-_MOST_DECADES = (
-    100  # of levels, beyond which margins would leave the numbers that there are
-)
+_MOST_DECADES = 100  # of levels, beyond which margins would leave the numbers that there are
 _LARGEST = 1e27  # beyond the prefixes of units that there are
 _NAMED = 12  # levels that get a tick each
 _LETTER = 0.52  # width of a small digit, of the height of a letter of labels
@@ -62,9 +60,7 @@ def scale_training(
         ax.set_xticks(levels, _tick_labels(levels, ax), fontsize="small")
         ax.minorticks_off()
     elif levels[0] == 0:
-        decades = np.arange(
-            np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1
-        )
+        decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
         ax.set_xticks([0, *10**decades])
 
 

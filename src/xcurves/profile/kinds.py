@@ -34,12 +34,8 @@ SS_PROFILE = ResultKind(
     argument="curves",
     variables={
         "fraction": Var(_BY_LEVEL, "fraction of the sum of squares at the level"),
-        "fraction_corrected": _of_level(
-            "fraction of the simple sum of squares at the level, less what noise adds"
-        ),
-        "cumulative_fraction": Var(
-            _BY_LEVEL, "fraction of the sum of squares up to the level"
-        ),
+        "fraction_corrected": _of_level("fraction of the simple sum of squares at the level, less what noise adds"),
+        "cumulative_fraction": Var(_BY_LEVEL, "fraction of the sum of squares up to the level"),
         "ss": Var(_BY_LEVEL, "sum of squares at the level", "score^2"),
         "pvalue_adjusted": _of_level("randomization p-value adjusted over levels"),
         "pvalue": _of_level("randomization p-value of the level by itself"),
@@ -54,12 +50,8 @@ SS_PROFILE = ResultKind(
             "critical value of the simple sum of squares at all levels together",
             "score^2",
         ),
-        "first_significant": Var(
-            ("task",), f"first {_SMALL_P}", "training", when="inference"
-        ),
-        "last_significant": Var(
-            ("task",), f"last {_SMALL_P}", "training", when="inference"
-        ),
+        "first_significant": Var(("task",), f"first {_SMALL_P}", "training", when="inference"),
+        "last_significant": Var(("task",), f"last {_SMALL_P}", "training", when="inference"),
         "interval_fraction": Var(
             ("task", "effect", "interval"),
             "fraction of the sum of squares in the interval",
@@ -75,9 +67,7 @@ SS_PROFILE = ResultKind(
             "randomization p-value adjusted over intervals",
             when="interval tests",
         ),
-        "curve_difference": Var(
-            _PAIR, "difference of mean scores", "score", when="few pairs"
-        ),
+        "curve_difference": Var(_PAIR, "difference of mean scores", "score", when="few pairs"),
         "curve_difference_band": Var(
             (*_PAIR, "ci_bound"),
             "band of the difference for all pairs and levels together",
@@ -89,12 +79,8 @@ SS_PROFILE = ResultKind(
             "1 where every pairwise difference is shown to be within the margin",
             when="margin",
         ),
-        "n_runs": Var(
-            ("task", "algorithm"), "number of runs", dtype=np.int64, coord=True
-        ),
-        "n_resamples": Var(
-            ("task",), "number of reassignments evaluated", dtype=np.int64, coord=True
-        ),
+        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64, coord=True),
+        "n_resamples": Var(("task",), "number of reassignments evaluated", dtype=np.int64, coord=True),
         "n_assignments": Var(("task",), "number of distinct assignments", coord=True),
     },
     coords={

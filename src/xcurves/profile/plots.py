@@ -110,12 +110,8 @@ def draw_cumulative_of_tasks(result: xr.Dataset, ax: Axes) -> None:
 
 def _shown_levels(result: xr.Dataset) -> NDArray[np.bool_]:
     """Return at which levels of each task curves are shown to differ, shape (task, level)."""
-    p = result.get(
-        "pvalue_adjusted", xr.full_like(result["fraction"].isel(effect=0), np.nan)
-    )
-    return np.asarray(
-        provenance.significant(by_task(p, "training"), provenance.alpha_of(result))
-    )
+    p = result.get("pvalue_adjusted", xr.full_like(result["fraction"].isel(effect=0), np.nan))
+    return np.asarray(provenance.significant(by_task(p, "training"), provenance.alpha_of(result)))
 
 
 def _draw_cells(

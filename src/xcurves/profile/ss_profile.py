@@ -230,16 +230,12 @@ def ss_profile(
     )
 
 
-def _warn_of_profile(
-    result: xr.Dataset, context: Context, options: ProfileOptions
-) -> None:
+def _warn_of_profile(result: xr.Dataset, context: Context, options: ProfileOptions) -> None:
     """Warn once of each thing in a computed result that a reader would not expect, and name the first task."""
     ss = result["ss"].sel(effect="simple").transpose(..., "training").to_numpy()
     in_grid = ~np.isnan(ss.reshape(len(context.names), -1))
     profiled = np.asarray(in_grid.any(axis=1))
-    provenance.warn_of(
-        ~profiled, context.names, lambda _: "no run has a value; the result is NaN"
-    )
+    provenance.warn_of(~profiled, context.names, lambda _: "no run has a value; the result is NaN")
     _warn_of_intervals(in_grid, context, options.stretches)
     if not options.inference:
         return
@@ -249,9 +245,7 @@ def _warn_of_profile(
     too_large = smallest > context.alpha + 1e-12
 
     def unreachable(task: int) -> str:
-        return (
-            f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}"
-        )
+        return f"{n_resamples[task]} reassignments allow no p below {smallest[task]:.3g}"
 
     provenance.warn_of(profiled & too_large, context.names, unreachable)
 
@@ -264,11 +258,7 @@ def _warn_of_intervals(in_grid: Bools, context: Context, stretches: Stretches) -
     has_levels = np.asarray(in_grid.any(axis=1))[:, np.newaxis]
     empty = has_levels & (in_grid.astype(float) @ holds.T == 0)
     ends = list(zip(stretches.left, stretches.right, strict=True))
-    intervals = [
-        f"{name}interval {left:g} to {right:g}"
-        for name in context.names
-        for left, right in ends
-    ]
+    intervals = [f"{name}interval {left:g} to {right:g}" for name in context.names for left, right in ends]
     why = " holds no training level; it is NaN"
     provenance.warn_of(empty.ravel(), intervals, lambda _: why, "intervals")
 
@@ -280,11 +270,7 @@ def _warn_of_levels(result: xr.Dataset, in_grid: Bools, context: Context) -> Non
     # Names of all levels take long.
     if not undefined.any():
         return
-    levels = [
-        f"{name}training {level:g}: "
-        for name in context.names
-        for level in result["training"].to_numpy()
-    ]
+    levels = [f"{name}training {level:g}: " for name in context.names for level in result["training"].to_numpy()]
     why = "all scores are equal; F and p are NaN there"
     provenance.warn_of(undefined, levels, lambda _: why, "levels")
 
@@ -335,9 +321,7 @@ def profile_kernel(group: Group, *, options: ProfileOptions) -> dict[str, Any]:
     between, within = _degrees_of_freedom(group)
     with np.errstate(divide="ignore", invalid="ignore"):
         profile["f"] = np.asarray(measured.simple * (within / between) / measured.error)
-    profile["fraction_corrected"] = level_tests.corrected_share(
-        measured.simple, measured.error, (between, within)
-    )
+    profile["fraction_corrected"] = level_tests.corrected_share(measured.simple, measured.error, (between, within))
 
     # Reassignments keep a number for each level or interval.
     n_numbers = max(n_levels, len(options.stretches.left))
@@ -357,9 +341,7 @@ def _degrees_of_freedom(group: Group) -> tuple[float, float]:
     return between, sum(group.sizes) - len(group.sizes)
 
 
-def _describe_levels(
-    group: Group, measured: level_tests.Levels, stretches: Stretches
-) -> dict[str, Floats]:
+def _describe_levels(group: Group, measured: level_tests.Levels, stretches: Stretches) -> dict[str, Floats]:
     """Return sums of squares and their shares, by level and by interval."""
     ss = level_tests.effects(measured, group.sizes)
     total = measured.simple.sum(axis=-1) + measured.error.sum(axis=-1)
@@ -388,9 +370,7 @@ def _infer(
 
     # The scores of every level in units of the root of its total sum of squares.
     with np.errstate(divide="ignore", invalid="ignore"):
-        centred = level_tests.centre_groups(
-            curves, group.sizes, paired=group.context.paired
-        )
+        centred = level_tests.centre_groups(curves, group.sizes, paired=group.context.paired)
         centred *= np.where(total > 0, 1 / np.sqrt(total), 0.0)[:, np.newaxis]
         share = measured.simple[tasks] / total
     design = level_tests.ProfileDesign(
@@ -415,9 +395,7 @@ def _infer(
 
     differences = level_differences.level_differences(curves, plan)
     if options.margin is not None:
-        equivalent = level_differences.are_equivalent(
-            differences, plan, alpha, options.margin
-        )
+        equivalent = level_differences.are_equivalent(differences, plan, alpha, options.margin)
         tests["equivalent"] = np.where(total > 0, equivalent, np.nan)
     if options.pairs is not None:
         bands = level_differences.bands(differences, plan, alpha)
@@ -425,9 +403,7 @@ def _infer(
     return tests
 
 
-def _of_pairs(
-    difference: Floats, band: Floats, group: Group, pairs: NDArray[np.intp]
-) -> dict[str, Floats]:
+def _of_pairs(difference: Floats, band: Floats, group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
     """Return differences along training and their bands for all pairs, given those of the groups that are present."""
     present = np.flatnonzero(group.present.any(axis=1)).tolist()
     column = {pair: number for number, pair in enumerate(combinations(present, 2))}

@@ -15,7 +15,9 @@ from xcurves.core.result_frames import frame_of
 from xcurves.core.schema import Statement, statements
 from xcurves.core.wording import number, pvalue, reassigned, unadjusted_over_tasks
 
-_LIMITS = "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
+_LIMITS = (
+    "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
+)
 _UNTESTED = "Nothing was tested: the profile is descriptive."
 _FEW = 3  # tasks of which each has sentences
 _LISTED = 6  # stretches of levels that a sentence lists
@@ -44,16 +46,12 @@ def profile_sentences(result: xr.Dataset) -> Iterator[str]:
         if "n_resamples" in result.coords:
             yield reassigned(result, "whole runs")
         yield _LIMITS
-        yield from unadjusted_over_tasks(
-            len(tasks), labels.task_noun(result["fraction"], ("training",))
-        )
+        yield from unadjusted_over_tasks(len(tasks), labels.task_noun(result["fraction"], ("training",)))
 
 
 def _differ(task: xr.Dataset) -> str:
     alpha = alpha_of(task)
-    marked = np.asarray(
-        provenance.significant(task["pvalue_adjusted"].to_numpy(), alpha)
-    )
+    marked = np.asarray(provenance.significant(task["pvalue_adjusted"].to_numpy(), alpha))
     if not marked.any():
         return f"No training level shows a difference at the {alpha:g} level, adjusted over levels."
     return (
@@ -107,9 +105,7 @@ def _equivalent(task: xr.Dataset) -> str:
 def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
     """Return the chosen levels as stretches, "training 0, 500 to 2000"; of many their share and the longest."""
     levels = task["training"].to_numpy()
-    edges = np.flatnonzero(
-        np.diff(np.concatenate([[False], chosen, [False]]).astype(int))
-    )
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
     starts, ends = edges[::2], edges[1::2]
     if len(starts) > _LISTED:
         longest = int((ends - starts).argmax())
@@ -169,9 +165,7 @@ def profile_table(result: xr.Dataset) -> pd.DataFrame:
         "p_adjusted": "pvalue_adjusted",
         "equivalent": "equivalent",
     }
-    columns |= {
-        column: simple[name] for column, name in named.items() if name in simple
-    }
+    columns |= {column: simple[name] for column, name in named.items() if name in simple}
     return frame_of(columns, ["training"])
 
 

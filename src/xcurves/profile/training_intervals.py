@@ -40,9 +40,7 @@ class Stretches(NamedTuple):
         }
 
 
-def check_intervals(
-    intervals: Intervals | None, training: NDArray[np.float64]
-) -> Stretches:
+def check_intervals(intervals: Intervals | None, training: NDArray[np.float64]) -> Stretches:
     """Return the intervals that edges or an IntervalIndex define; none for None."""
     if intervals is None:
         no_end, no_index = np.zeros(0), np.zeros(0, np.intp)
@@ -68,9 +66,7 @@ def check_intervals(
 def _check_edges(edges: Any) -> NDArray[np.float64]:
     values = validation.numbers_of(edges)
     if values is None:
-        raise WrongType(
-            "intervals", edges, "must be edges or a pandas.IntervalIndex", _CURE
-        )
+        raise WrongType("intervals", edges, "must be edges or a pandas.IntervalIndex", _CURE)
     if values.ndim != 1 or values.size < 2:
         raise Refusal("intervals", edges, "must have at least two edges", _CURE)
     if np.isnan(values).any():

@@ -104,8 +104,8 @@ def read(
         or what a regular expression after a comma matches: ``{run,\d+}``. For a chart of Weights & Biases, how the
         names of its runs are made.
     decimal : {",", "."}, optional
-        The decimal mark of numbers with commas, where a column does not say it: 1,234 is 1.234 or 1234. A column with both
-        marks, several groups of three digits, or other numbers of digits says it by itself.
+        The decimal mark of numbers with commas, where a column does not say it: 1,234 is 1.234 or 1234. A column with
+        both marks, several groups of three digits, or other numbers of digits says it by itself.
     max_expanded : float
         Bytes to which a compressed file (gzip, npz) may expand; one that expands to more is refused.
 
@@ -160,9 +160,7 @@ def _in_docstring(source: Source) -> str:
     return f'* ``"{source.name}"``: {source.what} ({files})'
 
 
-read.__doc__ = str(read.__doc__).replace(
-    "{sources}", "\n    ".join(map(_in_docstring, SOURCES))
-)
+read.__doc__ = str(read.__doc__).replace("{sources}", "\n    ".join(map(_in_docstring, SOURCES)))
 
 
 def _read(
@@ -184,9 +182,7 @@ def _read(
         of = f"logs of {known.name} name their runs themselves"
         if Path(path).is_file():
             of = f"{path} is one file"
-        raise Refusal(
-            "folders", folders, f"names levels of folders, but {of}", "Leave it out"
-        )
+        raise Refusal("folders", folders, f"names levels of folders, but {of}", "Leave it out")
     assert known.read_all is not None
     frame = known.read_all(path)
     if names is not None and "name" not in frame:
@@ -213,9 +209,7 @@ def _told(
         named = [folders]
     elif folders is not None:
         named = list(folders)
-    several = [
-        name for name in source.extra if name in frame and len(frame[name].unique()) > 1
-    ]
+    several = [name for name in source.extra if name in frame and len(frame[name].unique()) > 1]
     named = [name for name in named if not re.fullmatch(r"folder\d*", name)]
     tasks = [name for name in (*named, *several) if name in frame and name not in DIMS]
     return Known(
@@ -228,9 +222,7 @@ def _told(
     ).told(frame)
 
 
-def recognize(
-    path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()
-) -> Source:
+def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:
     """Return the source of logs: the one that is named, or the first that a file is of; not one of `besides`."""
     files = logs.files_below(path, *(each.hidden for each in SOURCES))
     known = {each.name: each for each in SOURCES if each.name not in besides}
@@ -238,27 +230,16 @@ def recognize(
         if source in known:
             return known[source]
         listed = "one that python -m xcurves sources lists, such as 'table'"
-        raise Refusal(
-            "source", str(source)[:60], f"must be {listed}", nearest(source, known)
-        )
+        raise Refusal("source", str(source)[:60], f"must be {listed}", nearest(source, known))
     is_folder = Path(path).is_dir()
     wanted = [each for each in known.values() if not (is_folder and each.single)]
-    found = [
-        each
-        for each in wanted
-        if any(map(each.has, logs.candidates(each, files, path)))
-    ]
+    found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]
     if not found:
         raise listing.nothing_found(path, files, list(known.values()))
     first, *others = found
-    also = [
-        each.name
-        for each in others
-        if each.name not in first.also_writes and not each.general
-    ]
+    also = [each.name for each in others if each.name not in first.also_writes and not each.general]
     if also and is_folder and first is not hydra.SOURCE:
         provenance.warn(
-            f"{path} is read as {first.name!r} and holds {', '.join(also)} too. "
-            f"Choose: {give(source=also[0])}"
+            f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: {give(source=also[0])}"
         )
     return first

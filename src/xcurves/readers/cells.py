@@ -18,13 +18,9 @@ from xcurves.core.validation import check_choice
 
 Decimal = Literal[",", "."]
 _GAPS = frozenset(["", "-", "--", "n.a.", "n/a", "na", "nan", "none", "null"])
-_PLAIN = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf(?:inity)?", re.IGNORECASE
-)
+_PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
 _NAME = re.compile(r"[-+]?0\d+")
-_DECIMAL_COMMA = re.compile(
-    r"[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+),\d+(?:e[-+]?\d+)?", re.IGNORECASE
-)
+_DECIMAL_COMMA = re.compile(r"[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+),\d+(?:e[-+]?\d+)?", re.IGNORECASE)
 # Of three digits each: of the mark, and where it is no decimal mark for sure.
 _GROUPS = {
     ",": re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"),
@@ -212,9 +208,7 @@ def _seconds(cell: str) -> float | None:
     if clock:
         return float(clock[1] or 0) * 3600 + float(clock[2]) * 60 + float(clock[3])
     parts = _NUMBER_AND_UNIT.findall(cell)
-    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != re.sub(
-        r"\s", "", cell
-    ):
+    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != re.sub(r"\s", "", cell):
         return None
     if any(unit not in _SECONDS for _, unit in parts):
         return None

@@ -43,9 +43,7 @@ def _is_log(path: Path) -> bool:
         return False
     groups = [group for group in said.values() if isinstance(group, Mapping) and group]
     return len(groups) == len(said) and all(
-        isinstance(points, Mapping) and {"x", "y"} <= set(points)
-        for group in groups
-        for points in group.values()
+        isinstance(points, Mapping) and {"x", "y"} <= set(points) for group in groups for points in group.values()
     )
 
 

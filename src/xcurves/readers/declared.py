@@ -36,11 +36,7 @@ def _epochs_apart(rows: pd.DataFrame) -> pd.DataFrame:
     of_validation = rows["iter"].isna()
     before = rows[["iter", "epoch"]].ffill()[of_validation]
     steps = rows.loc[of_validation, "step"]
-    if (
-        steps.empty
-        or (steps > before["epoch"]).any()
-        or (steps == before["iter"]).all()
-    ):
+    if steps.empty or (steps > before["epoch"]).any() or (steps == before["iter"]).all():
         return rows
     apart = rows.copy()
     apart.loc[of_validation, "epoch"] = steps

@@ -25,11 +25,7 @@ def passages_of(about: Any) -> dict[str, Any]:
     """Return what is said of an item that several items may share: its passage, by the names that passages have."""
     if not isinstance(about, Mapping):
         return {}
-    return {
-        str(name): value
-        for name, value in about.items()
-        if is_passage(name) and isinstance(value, str | int)
-    }
+    return {str(name): value for name, value in about.items() if is_passage(name) and isinstance(value, str | int)}
 
 
 def joined(evaluations: Sequence[Evaluation]) -> pd.DataFrame:

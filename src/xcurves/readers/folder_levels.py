@@ -16,9 +16,7 @@ _NUMBERED = re.compile(  # the words before a number need no mark before them, s
     re.IGNORECASE,
 )
 _NAMES = ("task", "algorithm", "run")
-_RUN = re.compile(
-    r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE
-)
+_RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _WHOLE = re.compile(r"\d+")
 # Names of folders that are no algorithm's.
 _OF_PLACE = re.compile(
@@ -63,18 +61,12 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
         run = (varied or numbers)[-1]
         _ask_of_numbers(levels, kept, varied, root)
         # version_0 below the seeds says nothing
-        kept = [
-            index
-            for index in kept
-            if index != run and (index not in numbers or index in varied)
-        ]
+        kept = [index for index in kept if index != run and (index not in numbers or index in varied)]
         kept.append(run)
     if len(kept) not in (2, 3):
         return None
     names = _NAMES[-len(kept) :]
-    labels = pd.DataFrame(
-        {name: levels[index] for name, index in zip(names, kept, strict=True)}
-    )
+    labels = pd.DataFrame({name: levels[index] for name, index in zip(names, kept, strict=True)})
     _refuse_likenesses(labels["algorithm"], root)
     of_level = {index: name for name, index in zip(names, kept, strict=True)}
     every = [of_level.get(index, f"folder{index + 1}") for index in range(len(levels))]
@@ -87,11 +79,7 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
 def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     """Return the levels that tell runs apart, with the task if there is one only."""
     kept = list(range(len(levels)))
-    while (
-        len(kept) > 2
-        and len(set(levels[kept[-1]])) == 1
-        and not re.search(r"\d", levels[kept[-1]][0])
-    ):
+    while len(kept) > 2 and len(set(levels[kept[-1]])) == 1 and not re.search(r"\d", levels[kept[-1]][0]):
         kept.pop()
     while len(kept) > 3 and len(set(levels[kept[0]])) == 1:
         kept.pop(0)
@@ -130,11 +118,7 @@ def _ask_of_numbers(
     if len(numbers) < 2:
         return
     *others, run = numbers
-    others = [
-        index
-        for index in others
-        if len(set(levels[index])) > 1 and all(map(_WHOLE.fullmatch, levels[index]))
-    ]
+    others = [index for index in others if len(set(levels[index])) > 1 and all(map(_WHOLE.fullmatch, levels[index]))]
     rest = [index for index in kept if index != run and index not in others]
     if not others or len(rest) != 1:
         return
@@ -174,9 +158,7 @@ def doubtful(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
         given = dict(choice.columns)
         named = tuple(given.pop("folders"))
         options = ", ".join(f"{name}={column!r}" for name, column in given.items())
-        calls.append(
-            f"xcurves.readers.read({root!r}, folders={named!r}).curves.to_dataarray({options})"
-        )
+        calls.append(f"xcurves.readers.read({root!r}, folders={named!r}).curves.to_dataarray({options})")
     return Doubtful(question, choices, calls)
 
 
@@ -189,8 +171,7 @@ def _refuse_likenesses(labels: pd.Series[str], root: str) -> None:
             raise Refusal(
                 "",
                 UNSAID,
-                f"folders {other!r} and {label!r} below {root or 'the path'} differ in case, - and _ "
-                "only",
+                f"folders {other!r} and {label!r} below {root or 'the path'} differ in case, - and _ only",
                 Cure(
                     "Rename one if they are one algorithm; if not, say so: ",
                     give(names="{algorithm}/{run}/FILE"),

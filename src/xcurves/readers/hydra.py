@@ -63,15 +63,9 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     """
     from xcurves.readers import recognize  # which knows this source too
 
-    jobs = {
-        file.parent.parent: _overrides(file)
-        for file in logs.files_below(root, ".hydra")
-        if SOURCE.has(file)
-    }
+    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root, ".hydra") if SOURCE.has(file)}
     if not jobs:
-        raise FileNotFoundError(
-            f"{of_path(root)} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path"
-        )
+        raise FileNotFoundError(f"{of_path(root)} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path")
     first, wanted = next(iter(jobs.items()))
     frames, sources = [], set()
     for job, overrides in jobs.items():
@@ -91,11 +85,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 UNSAID,
                 f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}",
             )
-        rows = (
-            known.read_all(job)
-            if known.read_all
-            else logs.read_each_run(homes[0], known, ())
-        )
+        rows = known.read_all(job) if known.read_all else logs.read_each_run(homes[0], known, ())
         clash = sorted({"job", *overrides} & set(rows))
         if clash:
             raise Refusal(
@@ -105,17 +95,13 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 "Rename the column of the log",
             )
         sources.add(rows.attrs["source"].partition(" below ")[0])
-        labels = pd.DataFrame(
-            {"job": str(job.relative_to(root)), **overrides}, index=rows.index
-        )
+        labels = pd.DataFrame({"job": str(job.relative_to(root)), **overrides}, index=rows.index)
         frames.append(pd.concat([labels, rows], axis=1))
     frame = pd.concat(frames, ignore_index=True)
     logs_read = ", ".join(sorted(sources))
     if len(sources) > 3:
         logs_read = f"{len(sources)} kinds of logs"
-    frame.attrs = rows.attrs | {
-        "source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"
-    }
+    frame.attrs = rows.attrs | {"source": f"{len(jobs)} jobs of Hydra below {Path(root).name}: {logs_read}"}
     return frame
 
 
@@ -127,9 +113,7 @@ def _overrides(path: Path) -> dict[str, Any]:
         overrides = given
         if given is None:
             overrides = []
-        if not isinstance(overrides, list) or not all(
-            isinstance(each, str) for each in overrides
-        ):
+        if not isinstance(overrides, list) or not all(isinstance(each, str) for each in overrides):
             raise ValueError("it must be a list of texts, name=value")
         kept = {}
         for override in overrides:

@@ -52,16 +52,10 @@ def _scores(path: str | Path) -> pd.DataFrame:
             rows = pd.DataFrame([_row(sample, left_out) for sample in log.samples])
         if rows.empty:
             raise Refusal("path", UNSAID, f"{log.path} has no samples", "Remove it")
-        evaluations.append(
-            evaluation_logs.Evaluation(
-                model, log.spec["task"], log.spec["created"], rows
-            )
-        )
+        evaluations.append(evaluation_logs.Evaluation(model, log.spec["task"], log.spec["created"], rows))
     if left_out:
         name, value = next(iter(left_out.items()))
-        provenance.warn(
-            f"{len(left_out)} scores are no numbers and left out, such as {name!r} with {value[:40]!r}"
-        )
+        provenance.warn(f"{len(left_out)} scores are no numbers and left out, such as {name!r} with {value[:40]!r}")
     frame = evaluation_logs.joined(evaluations)
     if frame["state"].eq("complete").all():
         frame = frame.drop(columns="state")
@@ -95,11 +89,7 @@ def _read(path: Path) -> _Log:
         if "summaries.json" in members.names:
             samples = parse(members.read("summaries.json"), path)
         else:  # of versions that wrote none
-            samples = [
-                parse(members.read(name), path)
-                for name in members.names
-                if name.startswith("samples/")
-            ]
+            samples = [parse(members.read(name), path) for name in members.names if name.startswith("samples/")]
     return _Log(path, header, samples)
 
 
@@ -134,9 +124,7 @@ def _named(found: Sequence[_Log]) -> list[str]:
     for log in found:
         solvers.setdefault(log.spec["model"], set()).add(str(log.spec.get("solver")))
     return [
-        log.spec["model"]
-        if len(solvers[log.spec["model"]]) == 1
-        else f"{log.spec['model']}, {log.spec.get('solver')}"
+        log.spec["model"] if len(solvers[log.spec["model"]]) == 1 else f"{log.spec['model']}, {log.spec.get('solver')}"
         for log in found
     ]
 

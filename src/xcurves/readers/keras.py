@@ -42,9 +42,7 @@ def fit_history(histories: Mapping[Key, Any]) -> pd.DataFrame:
     >>> frame.curves.to_dataarray("val_loss", training="epoch").squeeze().to_numpy()
     array([1. , 0.7])
     """
-    frame = join_histories(
-        histories, _rows, of="epochs", example="('cnn', 0): model.fit(...)"
-    )
+    frame = join_histories(histories, _rows, of="epochs", example="('cnn', 0): model.fit(...)")
     frame.attrs = {
         "units": {"epoch": "epochs"},
         "source": f"Keras histories of {len(histories)} runs",

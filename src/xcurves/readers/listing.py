@@ -26,14 +26,9 @@ def command_of(source: Source) -> str:
 
 def as_text(sources: Sequence[Source]) -> str:
     """Return a table of sources for the shell: name, what it is, which files, and the command."""
-    rows = [
-        (each.name, f"{each.what}: {each.logs}", command_of(each)) for each in sources
-    ]
+    rows = [(each.name, f"{each.what}: {each.logs}", command_of(each)) for each in sources]
     width = max(len(name) for name, *_ in rows)
-    return "\n".join(
-        f"{name:<{width}}  {what}\n{'':<{width}}  {command}"
-        for name, what, command in rows
-    )
+    return "\n".join(f"{name:<{width}}  {what}\n{'':<{width}}  {command}" for name, what, command in rows)
 
 
 def as_html(sources: Sequence[Source]) -> str:
@@ -43,21 +38,14 @@ def as_html(sources: Sequence[Source]) -> str:
         f"<td><code>{command_of(each)}</code></td></tr>"
         for each in sources
     )
-    head = "".join(
-        f"<th>{name}</th>" for name in ("source", "what", "files", "command")
-    )
+    head = "".join(f"<th>{name}</th>" for name in ("source", "what", "files", "command"))
     return f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def nothing_found(
-    path: str | Path, files: Sequence[Path], sources: Sequence[Source]
-) -> Refusal:
+def nothing_found(path: str | Path, files: Sequence[Path], sources: Sequence[Source]) -> Refusal:
     """Return that nothing is recognised, what a file looks like, and the nearest sources, in at most 300 characters."""
     endings = Counter(file.suffix or file.name for file in files)
-    has = (
-        ", ".join(f"{count} {ending[:12]}" for ending, count in endings.most_common(3))
-        or "no files"
-    )
+    has = ", ".join(f"{count} {ending[:12]}" for ending, count in endings.most_common(3)) or "no files"
     is_file = Path(path).is_file()
     reason = of_path(path)
     found = f" holds nothing that is recognised ({has})"
@@ -65,10 +53,7 @@ def nothing_found(
         found = " is nothing that is recognised"
     cure = Cure("All that can be read: python -m xcurves sources")
 
-    looks = [
-        (file, looks_like(file))
-        for file in [*filter(could_be_log, files), *files][:_TRIED]
-    ]
+    looks = [(file, looks_like(file)) for file in [*filter(could_be_log, files), *files][:_TRIED]]
     if looks:
         file, look = next((each for each in looks if each[1].format), looks[0])
         near = _nearest(look.format, sources)
@@ -84,16 +69,8 @@ def nothing_found(
 
 def _nearest(content: str, sources: Sequence[Source]) -> list[Source]:
     """Return three sources of files with such content, the last of no package where there is one."""
-    known = [
-        each
-        for each in sources
-        if content in each.formats and not (each.beside or each.header or each.line)
-    ]
-    general = [
-        each
-        for each in sources
-        if each.general and (content in each.formats or not known)
-    ]
+    known = [each for each in sources if content in each.formats and not (each.beside or each.header or each.line)]
+    general = [each for each in sources if each.general and (content in each.formats or not known)]
     of_packages = [each for each in known if not each.general]
     n_general = min(len(general), max(1, _NEAREST - len(of_packages)))
     return [*of_packages[: _NEAREST - n_general], *general[:n_general]]

@@ -95,9 +95,7 @@ def _scores(path: str | Path) -> pd.DataFrame:
             keys.append((each.model, benchmark))
             about = {"algorithm": each.model, "task": benchmark, "run": each.made}
             numbers = {
-                _name_of(name): value
-                for name, value in measured.items()
-                if name not in ("alias", "name", "sample_len")
+                _name_of(name): value for name, value in measured.items() if name not in ("alias", "name", "sample_len")
             }
             counts = (each.said.get("n-samples") or {}).get(benchmark) or {}
             n_items = {"n_items": counts["effective"]} if "effective" in counts else {}
@@ -124,22 +122,14 @@ def _scores(path: str | Path) -> pd.DataFrame:
 
 def _without_gaps(numbers: dict[str, Any]) -> dict[str, Any]:
     """Return numbers, None for a standard error that was not computed, "N/A"."""
-    return {
-        name: None if value in ("N/A", "", " ") else value
-        for name, value in numbers.items()
-    }
+    return {name: None if value in ("N/A", "", " ") else value for name, value in numbers.items()}
 
 
 def _samples(path: str | Path) -> pd.DataFrame:
     """Return a row for each model and item, with a column for each measure, and for the passage of the item."""
     files = logs.find_logs(path, SAMPLES)
     beside = sorted(
-        {
-            result
-            for file in files
-            for result in file.parent.glob("results_*.json")
-            if _RESULTS.fullmatch(result.name)
-        }
+        {result for file in files for result in file.parent.glob("results_*.json") if _RESULTS.fullmatch(result.name)}
     )
     results = _read_results(beside)
     known = {(each.path.parent, each.made): each for each in results}
@@ -178,9 +168,7 @@ def _items_of(path: Path, of_wholes: set[str]) -> pd.DataFrame:
             continue
         said = parse(line, f"{path}: line {number}")
         item, filtered = said["doc_id"], said.get("filter", "none")
-        row = rows.setdefault(
-            item, {"item": item} | evaluation_logs.passages_of(said.get("doc"))
-        )
+        row = rows.setdefault(item, {"item": item} | evaluation_logs.passages_of(said.get("doc")))
         for metric in said.get("metrics") or _measures_of(said):
             name = _name_of(f"{metric},{filtered}")
             value = said[metric]
@@ -202,11 +190,7 @@ def _items_of(path: Path, of_wholes: set[str]) -> pd.DataFrame:
 
 def _measures_of(said: Mapping[str, Any]) -> list[str]:
     """Return the names of measures in a line that does not list them, as versions before 0.4.8 write: numbers."""
-    return [
-        name
-        for name, value in said.items()
-        if name not in ("doc_id", "target") and isinstance(value, int | float)
-    ]
+    return [name for name, value in said.items() if name not in ("doc_id", "target") and isinstance(value, int | float)]
 
 
 def _name_of(measure: str) -> str:

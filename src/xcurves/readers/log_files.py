@@ -54,9 +54,7 @@ def needed(module: str, reader: str, package: str = "") -> Any:
         return import_module(module)
     except ImportError:
         cure = f"Install it: pip install 'xcurves[{reader}]'"
-        raise ImportError(
-            f"readers.{reader} needs {package or reader}. {cure}"
-        ) from None
+        raise ImportError(f"readers.{reader} needs {package or reader}. {cure}") from None
 
 
 def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -64,15 +62,8 @@ def check_cells(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     objects = [name for name in rows if rows[name].dtype == object]
     for name in objects:
         for value in rows[name]:
-            is_text = (
-                isinstance(value, str)
-                and value.encode(errors="ignore").decode() == value
-            )
-            is_number = (
-                value is None
-                or isinstance(value, float)
-                or (isinstance(value, int) and abs(value) < 2**64)
-            )
+            is_text = isinstance(value, str) and value.encode(errors="ignore").decode() == value
+            is_number = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64)
             if not is_text and not is_number:
                 raise Refusal(
                     "path",
@@ -91,10 +82,7 @@ def has_sqlite_rows(path: Path, *tables: str) -> bool:
         with database_address(path) as address:
             check_tables(address, tables)
             with closing(connect(address)) as database:
-                return all(
-                    database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()
-                    for table in tables
-                )
+                return all(database.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() for table in tables)
     except (
         sqlite3.Error,
         # of something else than a table, and of a damaged name in a message of SQLite

@@ -50,9 +50,7 @@ def files_below(root: str | Path, *hidden: str) -> list[Path]:
         raise FileNotFoundError(f"{of_path(root)} does not exist. Check the path")
     found = list[Path]()
     for place, folders, names in os.walk(root):
-        folders[:] = [
-            name for name in folders if name in hidden or not name.startswith(".")
-        ]
+        folders[:] = [name for name in folders if name in hidden or not name.startswith(".")]
         found += [Path(place, name) for name in names if not name.startswith(".")]
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
@@ -67,13 +65,9 @@ def candidates(source: Source, files: Sequence[Path], root: str | Path) -> list[
 def find_logs(root: str | Path, source: Source) -> list[Path]:
     """Return the logs of a source below `root` in order, or the log that it is."""
     files = files_below(root, source.hidden)
-    found = list(filter(source.has, candidates(source, files, root))) or list(
-        filter(source.has, files)
-    )
+    found = list(filter(source.has, candidates(source, files, root))) or list(filter(source.has, files))
     if not found:
-        raise FileNotFoundError(
-            f"{of_path(root)} holds no {source.logs}. Check the path"
-        )
+        raise FileNotFoundError(f"{of_path(root)} holds no {source.logs}. Check the path")
     for path in found:
         check_name(path)
     return found
@@ -135,9 +129,7 @@ def read_each_run(
         )
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     about["units"] |= units
-    read.attrs = {key: told for key, told in about.items() if told} | {
-        "source": f"{source.what} {where(root)}"
-    }
+    read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     if are_placed:
         said = "; ".join(filter(None, [said, "step is the place of a row in its file"]))
     if said:
@@ -174,13 +166,9 @@ def _in_one_unit(kept: dict[int, pd.DataFrame]) -> dict[str, str]:
         common = {unit for factor, unit in of_one.values() if factor}
         can_be = len(common) == 1 and all(factor for factor, _ in of_one.values())
         if not can_be:
-            provenance.warn(
-                f"{name!r} has unlike units in runs, {', '.join(sorted(seen[name]))}, and is left out"
-            )
+            provenance.warn(f"{name!r} has unlike units in runs, {', '.join(sorted(seen[name]))}, and is left out")
         for number, rows in kept.items():
-            factor, _ = of_one.get(
-                rows.attrs.get("units", {}).get(name, ""), (None, "")
-            )
+            factor, _ = of_one.get(rows.attrs.get("units", {}).get(name, ""), (None, ""))
             if name in rows and can_be and factor:
                 kept[number] = rows.assign(**{name: rows[name] * factor[0]})
             elif name in rows and not can_be:
@@ -217,9 +205,7 @@ def _runs(
     )
 
 
-def _by_place(
-    root: Path, logs: Sequence[Path], source: Source
-) -> dict[tuple[str, ...], list[Path]]:
+def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[str, ...], list[Path]]:
     """Return the logs of each run by the folders that lead to it, and its file where files name runs."""
     places: dict[tuple[str, ...], list[Path]] = {}
     for log in logs:
@@ -229,11 +215,7 @@ def _by_place(
     numbered = all(re.search(r"\d", log.stem) for log in logs)
     several = any(len(files) > 1 for files in places.values())
     if source.general and shallow and numbered and several:
-        return {
-            (*place, _SUFFIX.sub("", log.name)): [log]
-            for place, files in places.items()
-            for log in files
-        }
+        return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}
     return places
 
 
@@ -268,9 +250,7 @@ def _by_label(
     groups: dict[tuple[str, ...], list[Path]] = {}
     strange = list[Path]()
     for log in logs:
-        home, file = (
-            path.relative_to(top).as_posix() for path in (source.home_of(log), log)
-        )
+        home, file = (path.relative_to(top).as_posix() for path in (source.home_of(log), log))
         tried = [home.removeprefix(".")]
         if names is not None:
             if names.endswith("}"):
@@ -296,9 +276,7 @@ def _by_label(
         )
     if strange:
         file = strange[0].relative_to(top).as_posix()
-        provenance.warn(
-            f"names={names!r}: {len(strange)} logs do not match and are left out, such as {file!r}"
-        )
+        provenance.warn(f"names={names!r}: {len(strange)} logs do not match and are left out, such as {file!r}")
     return labels, groups
 
 
@@ -328,9 +306,7 @@ def join_histories(
     example: str,
 ) -> pd.DataFrame:
     """Return the rows of histories in memory, after `algorithm` and `run`; `of` names what the rows are."""
-    if not isinstance(histories, Mapping) or not all(
-        isinstance(key, tuple) and len(key) == 2 for key in histories
-    ):
+    if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
         raise WrongType(
             "histories",
             type(histories),
@@ -341,29 +317,14 @@ def join_histories(
     empty = [key for key, rows in frames.items() if rows.empty]
     if empty or not frames:
         whose = "".join(f" of {key}" for key in empty[:1])
-        raise Refusal(
-            "histories", UNSAID, f"have no {of}{whose}", "Leave such runs out"
-        )
-    plain = {
-        key: rows.drop(columns=["algorithm", "run"], errors="ignore")
-        for key, rows in frames.items()
-    }
-    return (
-        pd.concat(plain, names=["algorithm", "run"])
-        .reset_index(level=[0, 1])
-        .reset_index(drop=True)
-    )
+        raise Refusal("histories", UNSAID, f"have no {of}{whose}", "Leave such runs out")
+    plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
+    return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
 
 
-def check_named(
-    argument: str, given: Any, what: str, example: str
-) -> Mapping[str, Any]:
+def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:
     """Return what is given by the names of algorithms."""
-    if (
-        not isinstance(given, Mapping)
-        or not given
-        or not all(isinstance(name, str) for name in given)
-    ):
+    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
         got = type(given).__name__
         raise WrongType(
             argument,

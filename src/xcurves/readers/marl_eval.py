@@ -22,9 +22,7 @@ def _metrics(path: str | Path) -> pd.DataFrame:
     frames, of_runs = list[pd.DataFrame](), dict[tuple[str, ...], Path]()
     for file in logs.find_logs(path, SOURCE):
         with parsing(file, "metrics nested as environment, task, algorithm, run, step"):
-            nested = pd.json_normalize(
-                parse(read_text(file), file), sep=_BETWEEN, max_level=4
-            ).iloc[0]
+            nested = pd.json_normalize(parse(read_text(file), file), sep=_BETWEEN, max_level=4).iloc[0]
             for place, metrics in nested.items():
                 *labels, name = str(place).split(_BETWEEN)
                 rows = dict(metrics)
@@ -35,11 +33,7 @@ def _metrics(path: str | Path) -> pd.DataFrame:
                         f"{file} and {of_runs[*labels,]} both hold {' / '.join(labels)}",
                         "Remove one of them",
                     )
-                lengths = {
-                    key: len(value)
-                    for key, value in rows.items()
-                    if isinstance(value, list)
-                }
+                lengths = {key: len(value) for key, value in rows.items() if isinstance(value, list)}
                 if len(set(lengths.values())) > 1:
                     raise Refusal(
                         "path",

@@ -23,7 +23,9 @@ from xcurves.readers.open_files import (
 from xcurves.readers.source import Source
 
 # That are read of runs and their metrics; of traces, which are not, MLflow itself computes a column.
-_TABLES = "alembic_version experiments experiment_tags runs tags params metrics latest_metrics inputs input_tags datasets"
+_TABLES = (
+    "alembic_version experiments experiment_tags runs tags params metrics latest_metrics inputs input_tags datasets"
+)
 
 
 @names_options
@@ -62,9 +64,7 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     is_server = "://" in str(store)
     rows = _from_server(str(store)) if is_server else _from_files(check_path(store))
     if not rows:
-        raise Refusal(
-            "path", str(store), f"{store}: no run has a metric", "Check what was logged"
-        )
+        raise Refusal("path", str(store), f"{store}: no run has a metric", "Check what was logged")
     frame = pd.DataFrame(rows)
     values = ["metric", "step", "timestamp", "value"]
     frame = frame[[*frame.columns.difference(values, sort=False), *values]]
@@ -132,9 +132,7 @@ def _runs_below(root: Path) -> list[tuple[Path, dict[str, Any], str]]:
     )
 
 
-def _rows_of_folder(
-    folder: Path, about: dict[str, Any], experiment: str
-) -> list[dict[str, Any]]:
+def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> list[dict[str, Any]]:
     """Return a row for each value in the files of a run: lines of a time, a value and a step."""
     name = about.get("run_name") or None
     name_file = folder / "tags" / "mlflow.runName"
@@ -143,9 +141,7 @@ def _rows_of_folder(
     labels = {"experiment": experiment, "run": str(about["run_id"]), "run_name": name}
     if (folder / "params").is_dir():
         for file in files_below(folder / "params"):
-            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = (
-                read_text(file)
-            )
+            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = read_text(file)
     rows = []
     for file in files_below(folder / "metrics"):
         metric = file.relative_to(folder / "metrics").as_posix()
@@ -184,15 +180,9 @@ def _from_client(address: str) -> list[dict[str, Any]]:
     from mlflow import MlflowClient
 
     client = MlflowClient(tracking_uri=address)
-    experiments = {
-        each.experiment_id: each.name for each in _pages(client.search_experiments)
-    }
+    experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
     runs = _pages(client.search_runs, list(experiments))
-    return [
-        row
-        for run in runs
-        for row in _rows(client, run, experiments[run.info.experiment_id])
-    ]
+    return [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:
@@ -228,9 +218,7 @@ def _rows(client: Any, run: Any, experiment: str) -> list[dict[str, Any]]:
 
 def _is_run(path: Path) -> bool:
     """Return whether a file describes a run of a file store."""
-    return (path.parent / "metrics").is_dir() and "run_id:" in read_text(
-        path, errors="replace"
-    )
+    return (path.parent / "metrics").is_dir() and "run_id:" in read_text(path, errors="replace")
 
 
 STORE = Source(

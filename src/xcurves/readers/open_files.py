@@ -175,9 +175,7 @@ def array_shapes(path: Path) -> list[tuple[int, ...]]:
     """Return the shapes of the arrays in an .npz file, of which only the headers are read."""
     with opened(path) as file:
         compressed = file.peek(1).startswith(_GZIP)
-    with zipfile.ZipFile(
-        io.BytesIO(read_bytes(path)) if compressed else path
-    ) as members:
+    with zipfile.ZipFile(io.BytesIO(read_bytes(path)) if compressed else path) as members:
         return [_header_of(members, member)[0] for member in members.infolist()]
 
 
@@ -194,9 +192,7 @@ def _check_array(members: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) 
         )
 
 
-def _header_of(
-    members: zipfile.ZipFile, member: zipfile.ZipInfo
-) -> tuple[tuple[int, ...], Any]:
+def _header_of(members: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], Any]:
     """Return shape and dtype of an array."""
     with members.open(member) as array:
         version = np.lib.format.read_magic(array)

@@ -35,9 +35,7 @@ class _Runs(NamedTuple):
 
 def _joined(path: str | Path, found: Sequence[pd.DataFrame], what: str) -> pd.DataFrame:
     if not found:
-        raise Refusal(
-            "path", str(path), f"{path}: no run has a value", "Check what was logged"
-        )
+        raise Refusal("path", str(path), f"{path}: no run has a value", "Check what was logged")
     frame = check_cells(pd.concat(found, ignore_index=True), Path(path))
     frame.attrs = {
         "source": f"{what} {logs.where(path)}",
@@ -144,9 +142,7 @@ def _coco(path: str | Path) -> pd.DataFrame:
 def _gap_at(header: Sequence[str]) -> int:
     """Return which field is the best fitness less that of the optimum; its header has bars between names."""
     names = " ".join(header).lstrip("% ").split(" | ")
-    return next(
-        place for place, name in enumerate(names) if name.startswith("best noise-free")
-    )
+    return next(place for place, name in enumerate(names) if name.startswith("best noise-free"))
 
 
 def _coco_runs(text: str, path: Path) -> Iterator[_Runs]:

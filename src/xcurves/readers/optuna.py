@@ -120,15 +120,9 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
             f"{_place(known)}no trial is finished; got {dict(states)}",
             "Run the studies on",
         )
-    left_out = {
-        state: count
-        for state, count in states.items()
-        if state not in ("COMPLETE", "FAIL")
-    }
+    left_out = {state: count for state, count in states.items() if state not in ("COMPLETE", "FAIL")}
     if left_out:
-        rest = ", ".join(
-            f"{count} {state.lower()}" for state, count in left_out.items()
-        )
+        rest = ", ".join(f"{count} {state.lower()}" for state, count in left_out.items())
         provenance.warn(f"trials without a result are left out: {rest}")
     return _framed(finished, known)
 
@@ -166,9 +160,7 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
         for step, value in sorted(trial.intermediate_values.items())
     ]
     if not rows:
-        reason = (
-            f"{_place(known)}no trial reported an intermediate value (trial.report)"
-        )
+        reason = f"{_place(known)}no trial reported an intermediate value (trial.report)"
         raise Refusal("path", UNSAID, reason, "For their results: optuna.trials")
     return _framed(rows, known)
 
@@ -176,9 +168,7 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
 def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
     if isinstance(studies, str | Path):
         return _stored(Path(studies))
-    if not isinstance(studies, Mapping) or not all(
-        hasattr(study, "trials") for study in studies.values()
-    ):
+    if not isinstance(studies, Mapping) or not all(hasattr(study, "trials") for study in studies.values()):
         raise WrongType(
             "studies",
             type(studies),
@@ -302,22 +292,13 @@ def _is_journal(path: Path) -> bool:
 
 
 def _row(name: str, trial: Any, **found: Any) -> dict[str, Any]:
-    parameters = {
-        f"params_{parameter}": value for parameter, value in trial.params.items()
-    }
+    parameters = {f"params_{parameter}": value for parameter, value in trial.params.items()}
     return {"algorithm": name, "run": trial.number, **found, **parameters}
 
 
 def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFrame:
-    frame = check_cells(
-        pd.DataFrame(rows), Path(_place(studies).removesuffix(": ") or "a study")
-    )
-    pruned = [
-        trial
-        for study in studies.values()
-        for trial in study.trials
-        if trial.state.name == "PRUNED"
-    ]
+    frame = check_cells(pd.DataFrame(rows), Path(_place(studies).removesuffix(": ") or "a study"))
+    pruned = [trial for study in studies.values() for trial in study.trials if trial.state.name == "PRUNED"]
     frame.attrs = {
         "sampler": ", ".join(sorted(set(map(_sampler, studies.values())))),
         "n_pruned": len(pruned),
@@ -327,9 +308,7 @@ def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFr
     if directions in ({"MINIMIZE"}, {"MAXIMIZE"}):
         frame.attrs["higher_is_better"] = int(directions == {"MAXIMIZE"})
     elif len(directions) > 1:
-        provenance.warn(
-            "some studies minimize and others maximize: their values cannot be compared. Read one by one"
-        )
+        provenance.warn("some studies minimize and others maximize: their values cannot be compared. Read one by one")
     return frame
 
 

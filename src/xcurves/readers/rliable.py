@@ -64,9 +64,7 @@ def scores(
     loaded = _load(Path(arrays)) if isinstance(arrays, str | Path) else arrays
     named = check_named("arrays", loaded, "arrays", "'dqn': x")
     shapes = {name: np.shape(array) for name, array in named.items()}
-    if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len(
-        {shape[1:] for shape in shapes.values()}
-    ) > 1:
+    if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len({shape[1:] for shape in shapes.values()}) > 1:
         raise Refusal(
             "arrays",
             Verbatim(shapes),
@@ -74,9 +72,7 @@ def scores(
         )
     labels: dict[str, Sequence[Any]] = {}
     axes = {"task": tasks, "frame": frames}
-    for (axis, given), size in zip(
-        axes.items(), next(iter(shapes.values()))[1:], strict=False
-    ):
+    for (axis, given), size in zip(axes.items(), next(iter(shapes.values()))[1:], strict=False):
         labels[axis] = range(size) if given is None else given
         if len(labels[axis]) != size:
             raise Refusal(f"{axis}s", Verbatim(len(labels[axis])), f"must name {size}")
@@ -107,15 +103,11 @@ def _curves(path: str | Path) -> pd.DataFrame:
     """Return a row for each score of arrays (runs, steps) or (runs, steps, tasks), of which steps are 1, 2, ..."""
     arrays = _load(Path(path))
     turned = {
-        name: np.moveaxis(np.atleast_3d(array), 2, 1)
-        for name, array in arrays.items()
-        if np.ndim(array) in (2, 3)
+        name: np.moveaxis(np.atleast_3d(array), 2, 1) for name, array in arrays.items() if np.ndim(array) in (2, 3)
     }
     if len(turned) < len(arrays):
         shapes = {name: np.shape(array) for name, array in arrays.items()}
-        raise Refusal(
-            "arrays", Verbatim(shapes), "must be (runs, steps) or (runs, steps, tasks)"
-        )
+        raise Refusal("arrays", Verbatim(shapes), "must be (runs, steps) or (runs, steps, tasks)")
     n_steps = next(iter(turned.values())).shape[2]
     frame = scores(turned, frames=range(1, n_steps + 1))
     frame = frame.rename(columns={"frame": "step"})
@@ -148,9 +140,7 @@ def _ask(path: str | Path) -> pd.DataFrame:
         source = choice.columns["source"]
         read = f"xcurves.readers.read({str(path)!r}, source={source!r})"
         calls.append(f"{read}.curves.to_dataarray()")
-    question = (
-        f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}"
-    )
+    question = f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}"
     raise Doubtful(question, choices, calls)
 
 

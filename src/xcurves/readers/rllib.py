@@ -25,9 +25,7 @@ _STEPS = {
 def _results(root: str | Path) -> pd.DataFrame:
     """Return a row per trial and iteration, with the configuration of each trial."""
     frame = (
-        logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}")
-        .drop(columns="folder")
-        .copy()
+        logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}").drop(columns="folder").copy()
     )
     name = next(name for name in _STEPS if name in frame)
     frame.insert(3, "step", frame[name])
@@ -63,12 +61,8 @@ def _trial(files: Sequence[Path]) -> Run:
     algorithm = folder.name.partition(f"_{trial}")[0]
     if isinstance(task, str):
         algorithm = algorithm.removesuffix("_" + task.replace("/", "_"))
-    labels = pd.DataFrame(
-        {"algorithm": algorithm, "task": task, "run": trial}, index=rows.index
-    )
-    settings = pd.DataFrame(
-        {f"config/{key}": value for key, value in config.items()}, index=rows.index
-    )
+    labels = pd.DataFrame({"algorithm": algorithm, "task": task, "run": trial}, index=rows.index)
+    settings = pd.DataFrame({f"config/{key}": value for key, value in config.items()}, index=rows.index)
     rest = rows.drop(
         columns=[
             "trial_id",

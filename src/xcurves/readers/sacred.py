@@ -47,20 +47,12 @@ def _run(files: Sequence[Path]) -> Run:
 
 
 def _of_metrics(said: Mapping[str, Any]) -> dict[str, pd.Series[float]]:
-    return {
-        name: pd.Series(each["values"], each["steps"], float)
-        for name, each in said.items()
-        if each["values"]
-    }
+    return {name: pd.Series(each["values"], each["steps"], float) for name, each in said.items() if each["values"]}
 
 
 def _of_info(said: Mapping[str, Any]) -> dict[str, pd.Series[float]]:
     """Return lists of numbers by the steps of the list that is called like it and _T, or by their places."""
-    lists = {
-        name: numbers
-        for name, value in said.items()
-        if (numbers := _numbers(value)) is not None
-    }
+    lists = {name: numbers for name, value in said.items() if (numbers := _numbers(value)) is not None}
     found: dict[str, pd.Series[float]] = {}
     for name, numbers in lists.items():
         of_steps = name.endswith(_STEPS) and name.removesuffix(_STEPS) in lists

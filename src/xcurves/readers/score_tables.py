@@ -30,9 +30,7 @@ _STUDY = ("study", "study_name", "sampler")
 _SETTINGS_OF_TRIAL = "params_"
 
 
-def _read(
-    path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]
-) -> pd.DataFrame:
+def _read(path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]) -> pd.DataFrame:
     """Return the rows that are made of a table."""
     path = Path(path)
     data = read_bytes(path)
@@ -48,9 +46,7 @@ def _read(
 
 def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | None:
     """Return the column that says of which algorithm, or study, a row is; None if all are of one."""
-    named = [
-        name for name in map(str, table) if name in also or dim_of(name) == "algorithm"
-    ]
+    named = [name for name in map(str, table) if name in also or dim_of(name) == "algorithm"]
     varied = [str(name) for name in named if len(table[name].unique()) > 1]
     return varied[0] if varied else None
 
@@ -66,17 +62,11 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     ]
     settings = [name for name in of_setting if len(table[name].unique()) > 1]
     rungs = table[[name for name in RUNGS if name in table]]
-    labels = table[settings].set_axis(
-        [CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1
-    )
+    labels = table[settings].set_axis([CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1)
     algorithm = _named_algorithm(table.drop(columns=settings))
     if algorithm is not None:
         runs = candidates(table, [algorithm, *of_setting])
-        means = {
-            match["score"]: table[name]
-            for name in map(str, table)
-            if (match := _MEAN.fullmatch(name))
-        }
+        means = {match["score"]: table[name] for name in map(str, table) if (match := _MEAN.fullmatch(name))}
         made = pd.concat(
             [
                 pd.DataFrame({"algorithm": table[algorithm], "run": runs, **means}),
@@ -108,9 +98,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     return pd.concat(of_folds, ignore_index=True)
 
 
-def _names_of_settings(
-    labels: pd.DataFrame, candidate: pd.Series[int]
-) -> pd.Series[Any]:
+def _names_of_settings(labels: pd.DataFrame, candidate: pd.Series[int]) -> pd.Series[Any]:
     """Return a name for each candidate: what differs between them, and its number where nothing does."""
     numbers = "setting " + (candidate + 1).astype(str)
     if labels.empty:
@@ -139,9 +127,7 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     settings = [name for name in map(str, table) if name.startswith(_SETTINGS_OF_TRIAL)]
     every = pd.concat(
         [
-            pd.DataFrame(
-                {"algorithm": names, "run": table["number"], "state": state.str.lower()}
-            ),
+            pd.DataFrame({"algorithm": names, "run": table["number"], "state": state.str.lower()}),
             table[["value", *settings]],
         ],
         axis=1,
@@ -149,9 +135,7 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     made = every[state == "COMPLETE"].reset_index(drop=True)
     left_out = state[state != "COMPLETE"].value_counts()
     if len(left_out):
-        rest = ", ".join(
-            f"{count} {str(name).lower()}" for name, count in left_out.items()
-        )
+        rest = ", ".join(f"{count} {str(name).lower()}" for name, count in left_out.items())
         provenance.warn(
             f"trials without a result are left out: {rest}. In the file of the study its failed trials count"
         )
@@ -166,21 +150,13 @@ def _evaluation_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return a row for each evaluation, or each of its folds, with a column for each measure."""
     table = _with_folds(table)
     task = "task_id"
-    if (
-        "data_name" in table
-        and _determines(table, "data_name", task)
-        and _determines(table, task, "data_name")
-    ):
+    if "data_name" in table and _determines(table, "data_name", task) and _determines(table, task, "data_name"):
         task = "data_name"
     flow = "flow_id"
     if "flow_name" in table:
         flow = "flow_name"
     cells = [task, flow]
-    apart = [
-        name
-        for name in ("run_id", "repeat", "fold")
-        if name in table and not _determines(table, cells, name)
-    ]
+    apart = [name for name in ("run_id", "repeat", "fold") if name in table and not _determines(table, cells, name)]
     runs: Any = 0
     if apart:
         runs = table[apart].astype(str).agg("/".join, axis=1)
@@ -214,9 +190,7 @@ def _with_folds(table: pd.DataFrame) -> pd.DataFrame:
     listed = table[table["values"].notna()].copy()
     listed["value"] = [ast.literal_eval(str(values)) for values in listed["values"]]
     listed["fold"] = [list(range(len(values))) for values in listed["value"]]
-    return listed.explode(["value", "fold"], ignore_index=True).astype(
-        {"value": np.float64, "fold": np.int64}
-    )
+    return listed.explode(["value", "fold"], ignore_index=True).astype({"value": np.float64, "fold": np.int64})
 
 
 def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
@@ -228,11 +202,7 @@ def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
 
 def _is_search(path: Path) -> bool:
     head = log_files.header(path)
-    return (
-        "params" in head
-        and any(map(_SPLIT.fullmatch, head))
-        and any(map(_MEAN.fullmatch, head))
-    )
+    return "params" in head and any(map(_SPLIT.fullmatch, head)) and any(map(_MEAN.fullmatch, head))
 
 
 def _is_trials(path: Path) -> bool:

@@ -21,9 +21,7 @@ from xcurves.readers.source import Source
 _STATUS = {0: "RUNNING", 1: "SUCCESS", 2: "CRASHED", 3: "TIMEOUT", 4: "MEMORYOUT"}
 _FAILED = {"CRASHED", "TIMEOUT", "MEMORYOUT", "MEMOUT", "CAPPED"}
 # How the lists of older versions are ordered; the key and the value of version 1 stand in a list of their own.
-_V2 = (
-    "config_id instance seed budget cost time status starttime endtime additional_info"
-)
+_V2 = "config_id instance seed budget cost time status starttime endtime additional_info"
 _KEY = "config_id instance seed budget"
 _VALUE = "cost time status starttime endtime additional_info"
 _VALUE_OF_OLD = "cost time status additional_info"
@@ -85,11 +83,7 @@ def _smac(files: Sequence[Path]) -> Run:
                 "Write one of them",
             )
         row = {"trial_number": len(rows) + 1, "config_id": trial["config_id"]}
-        row |= {
-            name: trial[name]
-            for name in ("instance", "seed", "budget")
-            if trial.get(name) is not None
-        }
+        row |= {name: trial[name] for name in ("instance", "seed", "budget") if trial.get(name) is not None}
         row["state"] = "failed" if status in _FAILED else "complete"
         row |= {
             "cost": None if status in _FAILED else float(cost),
@@ -109,9 +103,7 @@ def _trial(entry: Any) -> dict[str, Any]:
     if isinstance(entry[0], list):
         key, value = entry
         names = _VALUE if len(value) > len(_VALUE_OF_OLD.split()) else _VALUE_OF_OLD
-        return dict(zip(_KEY.split(), key, strict=False)) | dict(
-            zip(names.split(), value, strict=True)
-        )
+        return dict(zip(_KEY.split(), key, strict=False)) | dict(zip(names.split(), value, strict=True))
     return dict(zip(_V2.split(), entry, strict=True))
 
 

@@ -55,9 +55,7 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     array([[0.6, 0.8]])
     """
     named = check_named("results", results, "learning curves", "'svm': result")
-    return _joined(
-        {name: _curve(name, result) for name, result in named.items()}, "learning_curve"
-    )
+    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve")
 
 
 @names_options
@@ -98,14 +96,10 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     frames = {
         name: _with_failures(
             name,
-            pd.DataFrame(
-                {key: column for key, column in result.items() if _SCORED.search(key)}
-            ),
+            pd.DataFrame({key: column for key, column in result.items() if _SCORED.search(key)}),
             "folds",
         )
-        for name, result in check_named(
-            "results", results, "dicts of cross_validate", "'svm': result"
-        ).items()
+        for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items()
     }
     return _joined(frames, "cross_validate")
 
@@ -153,9 +147,7 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
             _of_candidates(pd.DataFrame(dict(getattr(result, "cv_results_", result)))),
             "settings",
         )
-        for name, result in check_named(
-            "results", results, "searches", "'svm': result"
-        ).items()
+        for name, result in check_named("results", results, "searches", "'svm': result").items()
     }
     return _joined(frames, "cv_results_")
 
@@ -188,9 +180,7 @@ def _curve(name: str, result: Any) -> pd.DataFrame:
 def _of_candidates(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a search with the candidate as index, without its settings as a dict."""
     settings = [name for name in map(str, table) if name.startswith("param_")]
-    return table.drop(columns="params", errors="ignore").set_axis(
-        candidates(table, settings), axis=0
-    )
+    return table.drop(columns="params", errors="ignore").set_axis(candidates(table, settings), axis=0)
 
 
 def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:

@@ -53,9 +53,7 @@ class Source(NamedTuple):
     also_writes: tuple[str, ...] = ("tensorboard",)
 
     # How they are read: by one of these functions, or as rows of any format.
-    read_all: Callable[[str | Path], pd.DataFrame] | None = (
-        None  # of a file or folder whose logs name their runs
-    )
+    read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs
     read_run: Callable[[Sequence[Path]], Run] | None = None  # of the files of one run
     records: str = ""  # where the rows are in a value of JSON
     step: str = ""  # the column by which files and rows of a run are joined
@@ -92,9 +90,7 @@ class Source(NamedTuple):
         """Return the folder of the run of a log."""
         if not self.within:
             return log.parent
-        return Path(
-            re.sub(rf"(?:^|(?<=/))(?:{self.within})$", "", log.parent.as_posix()) or "."
-        )
+        return Path(re.sub(rf"(?:^|(?<=/))(?:{self.within})$", "", log.parent.as_posix()) or ".")
 
 
 def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
@@ -127,13 +123,7 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     merged = tables[0]
     for place in range(1, len(tables)):
         merged = _joined(merged, tables[place], step, files[: place + 1], source, root)
-    merged.attrs = {
-        "units": {
-            name: unit
-            for rows in tables
-            for name, unit in rows.attrs.get("units", {}).items()
-        }
-    }
+    merged.attrs = {"units": {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}}
     if step in merged:
         merged = merge_steps(merged, step)
     return Run(merged, "; ".join(left_out))
@@ -184,10 +174,7 @@ def _has_line(path: Path, pattern: str) -> bool:
     """Return whether a line in the first megabyte of a file begins like this."""
     form = re.compile(pattern)
     try:
-        return any(
-            form.match(line)
-            for line in beginning(path).decode(errors="replace").split("\n")
-        )
+        return any(form.match(line) for line in beginning(path).decode(errors="replace").split("\n"))
     except (OSError, EOFError, zlib.error):
         return False
 
@@ -244,8 +231,7 @@ def _joined(
         raise Refusal(
             "path",
             UNSAID,
-            f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a "
-            "run has one",
+            f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one",
             Cure("Name the one that is meant: ", give(names=names)),
         )
     if one[keys].duplicated().any() or other[keys].duplicated().any():

@@ -36,9 +36,7 @@ def _episodes(files: Sequence[Path]) -> Run:
     found, began, cut = zip(*map(_monitor, files), strict=True)
     rows = pd.concat(found, ignore_index=True)
     if len(files) > 1:
-        rows["time"] += np.repeat(
-            np.subtract(began, min(began)), [len(each) for each in found]
-        )
+        rows["time"] += np.repeat(np.subtract(began, min(began)), [len(each) for each in found])
         rows = rows.sort_values("time", kind="stable", ignore_index=True)
     rows.insert(1, "episode", range(1, len(rows) + 1))
     rows.insert(2, "step", rows["episode_length"].cumsum())
@@ -56,9 +54,7 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
             raise ValueError
     except (ValueError, TypeError, LookupError, RecursionError):
         first = f"its first line must be a JSON header with t_start; got {header[:60].decode(errors='replace')!r}"
-        raise Refusal(
-            "path", str(path), f"{path} is no Monitor log: {first}", "Remove it"
-        ) from None
+        raise Refusal("path", str(path), f"{path} is no Monitor log: {first}", "Remove it") from None
 
     if b"\n#{" in table:
         line = 2 + table[: table.index(b"\n#{") + 1].count(b"\n")
@@ -71,20 +67,12 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
     rows = delimited.parse(table, path, first_line=2, skipinitialspace=True)
 
     try:
-        numbers = {
-            column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()
-        }
+        numbers = {column: pd.to_numeric(rows.pop(name)) for name, column in _MONITOR.items()}
         if any(column.isna().any() for column in numbers.values()):
             raise ValueError("a row lacks r, l or t")
         lengths = numbers["episode_length"]
-        if (
-            not is_integer_dtype(lengths)
-            or (lengths < 0).any()
-            or lengths.astype(float).sum() >= 2**63
-        ):
-            raise ValueError(
-                f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}"
-            )
+        if not is_integer_dtype(lengths) or (lengths < 0).any() or lengths.astype(float).sum() >= 2**63:
+            raise ValueError(f"lengths must be whole numbers that sum to less than 2**63; got {lengths.max()}")
     except (ValueError, KeyError) as error:
         raise Refusal(
             "path",
@@ -103,20 +91,12 @@ def _evaluations(files: Sequence[Path]) -> Run:
     """Return a row for each episode of an evaluation."""
     (path,) = files
     with open_arrays(path) as saved:
-        arrays = {
-            name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved
-        }
+        arrays = {name: saved[name] for name in ("timesteps", *_EVALUATIONS) if name in saved}
     shapes = {name: array.shape for name, array in arrays.items()}
     steps = shapes.pop("timesteps", ())
-    alike = (
-        len(set(shapes.values())) == 1
-        and shapes.get("results", ())[:1] == steps
-        and len(steps) == 1
-    )
+    alike = len(set(shapes.values())) == 1 and shapes.get("results", ())[:1] == steps and len(steps) == 1
     if not alike or len(shapes["results"]) != 2:
-        raise ValueError(
-            f"arrays must have one shape (timesteps, episodes); got {shapes}"
-        )
+        raise ValueError(f"arrays must have one shape (timesteps, episodes); got {shapes}")
 
     n_episodes = shapes["results"][1]
     rows = {

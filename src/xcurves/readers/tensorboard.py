@@ -47,9 +47,7 @@ def _run(files: Sequence[Path]) -> Run:
     for record in chain(*events):
         found += _scalars(proto.Event.FromString(record), plugins)
     rows = pd.DataFrame(found, columns=_COLUMNS).astype({"value": float})
-    rows = rows.sort_values(
-        "tag", key=lambda tags: pd.factorize(tags)[0], kind="stable"
-    )
+    rows = rows.sort_values("tag", key=lambda tags: pd.factorize(tags)[0], kind="stable")
     return Run(rows, "; ".join(filter(None, left_out)))
 
 
@@ -61,9 +59,7 @@ def _scalars(event: Any, plugins: dict[str, str]) -> Iterator[tuple[Any, ...]]:
         if kind == "simple_value":
             yield value.tag, event.step, event.wall_time, value.simple_value
         elif kind == "tensor":
-            plugin = plugins.setdefault(
-                value.tag, value.metadata.plugin_data.plugin_name
-            )
+            plugin = plugins.setdefault(value.tag, value.metadata.plugin_data.plugin_name)
             if plugin == "scalars":
                 _check_scalar(value)
                 yield (
@@ -90,9 +86,7 @@ def _records(file: Path) -> tuple[list[bytes], str]:
     place, n_damaged = 0, 0
     while place + _HEAD <= len(data):
         size, body = int.from_bytes(data[place : place + 8], "little"), place + _HEAD
-        if masked_crc32c(data[place : place + 8]) != _checksum(
-            data, place + 8
-        ) or body + size + _CRC > len(data):
+        if masked_crc32c(data[place : place + 8]) != _checksum(data, place + 8) or body + size + _CRC > len(data):
             break
         event = data[body : body + size]
         whole = masked_crc32c(event) == _checksum(data, body + size)

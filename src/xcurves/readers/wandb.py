@@ -66,23 +66,18 @@ def run_history(
     >>> frame.curves.to_dataarray("return", training="_step").squeeze().to_numpy()
     array([1., 4.])
     """
-    frame = logs.join_histories(
-        histories, _rows, of="rows", example="('sac', 1): run.scan_history()"
-    )
+    frame = logs.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
     runs = frame.groupby(["algorithm", "run"], sort=False)
     sampled = [
         key
         for key, rows in runs
-        if len(rows) == samples
-        and ("_step" not in rows or (rows["_step"].diff().iloc[1:] != 1).any())
+        if len(rows) == samples and ("_step" not in rows or (rows["_step"].diff().iloc[1:] != 1).any())
     ]
     what = f"{samples} rows with gaps in their steps, a sample. Get every row by run.scan_history()"
     logs.warn_first([f"{key}: {what}" for key in sampled])
     for name in frame.columns.difference(["algorithm", "run"]):
         if frame[name].dtype == object:
-            frame[name] = frame[name].map(
-                lambda each: _WORDS.get(each, each) if isinstance(each, str) else each
-            )
+            frame[name] = frame[name].map(lambda each: _WORDS.get(each, each) if isinstance(each, str) else each)
             frame[name] = frame[name].infer_objects()
     frame.attrs = {
         "units": {name: "s" for name in ("_runtime", "_timestamp") if name in frame},
@@ -91,9 +86,7 @@ def run_history(
     return frame
 
 
-def _rows(
-    _: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]
-) -> pd.DataFrame:
+def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     if isinstance(rows, pd.DataFrame):
         return rows
     return pd.DataFrame(list(rows))
@@ -127,12 +120,8 @@ def _chart(path: str | Path) -> pd.DataFrame:
         if {column + bound for bound in _BOUNDS} <= set(head)
         and (numbers[column + _BOUNDS[0]] < numbers[column + _BOUNDS[1]]).any()
     ]
-    scores.columns = pd.MultiIndex.from_tuples(
-        [tuple(column.rsplit(_BETWEEN, 1)) for column in plain]
-    )
-    clash = {"name", "step", "algorithm", "run"} & set(
-        scores.columns.get_level_values(1)
-    )
+    scores.columns = pd.MultiIndex.from_tuples([tuple(column.rsplit(_BETWEEN, 1)) for column in plain])
+    clash = {"name", "step", "algorithm", "run"} & set(scores.columns.get_level_values(1))
     if clash:
         raise Refusal(
             "path",
@@ -142,9 +131,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
         )
     logs.warn_first(spread, "columns")
     named = {name: scores[name] for name in scores.columns.unique(0)}
-    frame: pd.DataFrame = (
-        pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
-    )
+    frame: pd.DataFrame = pd.concat(named, names=["name", "step"]).dropna(how="all").reset_index()
     frame.attrs = {
         "long_name": {"step": head[0]},
         "source": f"Weights & Biases chart {path.name}",

@@ -19,9 +19,7 @@ from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.open_files import read_bytes
 
 _CONFIGS = [
-    f"{stem}.{end}"
-    for stem in ("config", "args", "hparams", "params")
-    for end in ("json", "yaml", "yml", "toml")
+    f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
 ]
 _CONFIGS += ["flags.json", ".hydra/config.yaml"]
 _LARGEST = 1 << 20  # bytes of a configuration
@@ -67,9 +65,7 @@ class Named(NamedTuple):
     rival: str = ""  # the column of a configuration that names other algorithms
 
 
-def name_runs(
-    places: Sequence[tuple[str, ...]], homes: Sequence[Path], root: str = "logs"
-) -> Named | None:
+def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path], root: str = "logs") -> Named | None:
     """Return who each run is, or None if neither folders nor configurations say it.
 
     Parameters
@@ -111,11 +107,7 @@ def name_runs(
         # Two runs of one seed are told apart by where they lie.
         labels["run"] = ["/".join(place) for place in places]
         of_config.pop("run", None)
-    said = "; ".join(
-        filter(
-            None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]
-        )
-    )
+    said = "; ".join(filter(None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]))
     order = [name for name in ("task", "algorithm", "run") if name in labels]
     told = pd.concat([labels[order], settings.add_prefix(CONFIG)], axis=1)
     return Named(told, said, rival)
@@ -130,9 +122,7 @@ def _choose_algorithm(
     of_level = of_folders.labels["algorithm"].reset_index(drop=True)
     of_key = found["algorithm"].reset_index(drop=True)
     words = words_of(keys["algorithm"].removesuffix("_name"))
-    is_named = (
-        bool(words) and words[-1] in _ALGORITHM_KEYS and ", " not in keys["algorithm"]
-    )
+    is_named = bool(words) and words[-1] in _ALGORITHM_KEYS and ", " not in keys["algorithm"]
     if not is_named:
         del found["algorithm"], keys["algorithm"]
         return ""
@@ -152,9 +142,7 @@ def read_config(home: Path) -> dict[str, Any]:
                 found = _load(path)
             except Refusal:  # of a key that stands twice one value would be lost
                 raise
-            except (
-                Exception
-            ):  # a configuration that cannot be read says nothing of its run
+            except Exception:  # a configuration that cannot be read says nothing of its run
                 continue
             if isinstance(found, Mapping):
                 return dict(islice(flat(_of_wandb(found)), _MOST_KEYS))
@@ -165,25 +153,15 @@ def _of_wandb(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration without what Weights & Biases writes around each value."""
     if "_wandb" not in config:
         return dict(config)
-    values = {
-        key: about.get("value")
-        for key, about in config.items()
-        if isinstance(about, Mapping)
-    }
+    values = {key: about.get("value") for key, about in config.items() if isinstance(about, Mapping)}
     return {key: value for key, value in values.items() if key != "_wandb"}
 
 
 def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return a column for each key in which runs differ, in the order of the first configuration."""
     keys = list(dict.fromkeys(key for config in configs for key in config))
-    rows = pd.DataFrame(
-        {key: [config.get(key) for config in configs] for key in keys}, dtype=object
-    )
-    differ = [
-        key
-        for key in keys
-        if len({repr(value) for value in rows[key]}) > 1 and rows[key].notna().all()
-    ]
+    rows = pd.DataFrame({key: [config.get(key) for config in configs] for key in keys}, dtype=object)
+    differ = [key for key in keys if len({repr(value) for value in rows[key]}) > 1 and rows[key].notna().all()]
     return rows[differ].infer_objects()
 
 
@@ -214,22 +192,14 @@ def _of_settings(
             found[dim], keys[dim] = settings[key].astype(str), key
     names = [str(name) for name in settings]
     shared = [key for key in names if settings[key].nunique() < len(settings)]
-    usual = sorted(
-        (_rank(plain[key]), place)
-        for place, key in enumerate(names)
-        if dims[key] == "algorithm"
-    )
+    usual = sorted((_rank(plain[key]), place) for place, key in enumerate(names) if dims[key] == "algorithm")
     named = [names[place] for _, place in usual]
     named = [key for key in named if key in shared and not _is_path(settings[key])]
     if named:
         found["algorithm"], keys["algorithm"] = settings[named[0]].astype(str), named[0]
         return found, keys
     # What differs between runs besides the seed.
-    free = [
-        key
-        for key in shared
-        if dims[key] is None and not _OF_PLACE & set(words_of(key))
-    ]
+    free = [key for key in shared if dims[key] is None and not _OF_PLACE & set(words_of(key))]
     free = [key for key in free if not _is_path(settings[key])]
     if free:
         short = _short_names(free)
@@ -248,13 +218,8 @@ def _rank(key: str) -> int:
 def _short_names(keys: Sequence[str]) -> dict[str, str]:
     """Return the last part of each key, or the whole key where two end alike."""
     last = [key.rpartition("/")[2] for key in keys]
-    return {
-        key: end if last.count(end) == 1 else key
-        for key, end in zip(keys, last, strict=True)
-    }
+    return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
 
 
 def _is_path(column: pd.Series[Any]) -> bool:
-    return any(
-        isinstance(value, str) and ("/" in value or "\\" in value) for value in column
-    )
+    return any(isinstance(value, str) and ("/" in value or "\\" in value) for value in column)

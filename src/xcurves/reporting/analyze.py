@@ -38,12 +38,7 @@ def answering(curves: xr.DataArray) -> list[str]:
     found = []
     for name, kind in parts().items():
         part = kind.part
-        fits = (
-            part is not None
-            and part.opens
-            and part.over_tasks == several
-            and (has_levels or not part.along)
-        )
+        fits = part is not None and part.opens and part.over_tasks == several and (has_levels or not part.along)
         refused = _refusal(kind, curves) if fits else None
         if fits and (refused is None or not refused.obvious):
             found.append(name)
@@ -85,8 +80,8 @@ def analyze(
         The parts to make, by the names of their groups; by default all but those that can only compare with one
         algorithm. The message for an unknown part lists all.
     paired : bool, optional
-        Whether run ``j`` is matched over algorithms; for anova, pairwise, profile and comparisons over tasks. None: where
-        ``curves.run.attrs["matched"]`` says by what, as `to_dataarray` does of the folds of a data set.
+        Whether run ``j`` is matched over algorithms; for anova, pairwise, profile and comparisons over tasks. None:
+        where ``curves.run.attrs["matched"]`` says by what, as `to_dataarray` does of the folds of a data set.
     reference : hashable, optional
         An algorithm: pairs are those with it only, "other - reference". None: all pairs, and for parts that can only
         compare with one the algorithm that ``curves.attrs["reference"]`` names, else the first.
@@ -148,9 +143,7 @@ def analyze(
     '8,000 games'
     """
     known = parts()
-    usual = [
-        name for name, kind in known.items() if kind.part and not kind.part.on_request
-    ]
+    usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
     wanted: Sequence[Any] = [include]
     if include is None:
         wanted = usual
@@ -204,31 +197,19 @@ def analyze(
             results[name].attrs["rng"] = "0"
     if rng is None and not drawn:
         entropy = 0
-    left_out = {
-        name: str(why)
-        for name, why in refused.items()
-        if not why.obvious or include is not None
-    }
+    left_out = {name: str(why) for name, why in refused.items() if not why.obvious or include is not None}
     if not results:
         raise _refused({name: refused[name] for name in left_out})
     # Those that nobody would expect are no reason to warn.
     unexpected = {name: str(why) for name, why in refused.items() if not why.expected}
-    unexpected |= {
-        name: made.attrs["left_out"]
-        for name, made in results.items()
-        if "left_out" in made.attrs
-    }
+    unexpected |= {name: made.attrs["left_out"] for name, made in results.items() if "left_out" in made.attrs}
     if unexpected:
         provenance.warn(f"left out of the analysis: {_reasons_said(unexpected)}")
     references = provenance.references_of(results.values())
     asked = ", ".join(name for name in known if name in results or name in left_out)
-    attrs = provenance.result_attrs(
-        "analyze", curves, references, entropy, include=asked, **given
-    )
+    attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
     if left_out:
-        attrs["left_out"] = "\n".join(
-            f"{name}: {why}" for name, why in left_out.items()
-        )
+        attrs["left_out"] = "\n".join(f"{name}: {why}" for name, why in left_out.items())
     # a tree takes a slash for a group
     name = str(curves.name or "score").replace("/", "_")
     return xr.DataTree.from_dict(
@@ -261,9 +242,7 @@ def _make(
         if asked and part.select_asked is not None:
             select = part.select_asked
         taken, found, attrs = select(curves)
-        result: xr.Dataset = kinds.function(kind.name)(
-            taken, **found, **options
-        ).compute()
+        result: xr.Dataset = kinds.function(kind.name)(taken, **found, **options).compute()
     except ValueError as error:
         if part.refuses:
             if isinstance(error, Refusal):
@@ -289,10 +268,5 @@ def _refused(why: dict[str, NotApplicableError]) -> Refusal:
 def _reasons_said(left_out: dict[str, str]) -> str:
     """Say why parts are left out: those with one reason together, the first of many tasks."""
     lines = {part: why.splitlines() for part, why in left_out.items()}
-    more = {
-        part: f" (and {len(why) - 1} more tasks)" if why[1:] else ""
-        for part, why in lines.items()
-    }
-    return "; ".join(
-        by_reason((part, why[0] + more[part]) for part, why in lines.items())
-    )
+    more = {part: f" (and {len(why) - 1} more tasks)" if why[1:] else "" for part, why in lines.items()}
+    return "; ".join(by_reason((part, why[0] + more[part]) for part, why in lines.items()))

@@ -53,10 +53,7 @@ def gallery_of_tasks(curves: xr.DataArray) -> str:
     if len(dims) == 1:
         tasks = curves[dims[0]].to_numpy().tolist()
         names = [labels.escape_controls(str(task)) for task in tasks]
-        panels = [
-            replace(panel, title=name)
-            for panel, name in zip(panels, names, strict=True)
-        ]
+        panels = [replace(panel, title=name) for panel, name in zip(panels, names, strict=True)]
 
     what = f"{label_of(curves)} against {label_of(curves['training'])}"
     most = levels_drawn(panels)
@@ -91,7 +88,5 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
         "from": [each[0] if len(each) else np.nan for each in levels],
         "to": [each[-1] if len(each) else np.nan for each in levels],
     }
-    index = pd.MultiIndex.from_product(
-        [pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims
-    )
+    index = pd.MultiIndex.from_product([pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims)
     return pd.DataFrame(columns, index)

@@ -61,9 +61,7 @@ def tables_script() -> str:
     """Return the styles and scripts that let the tables of a page be sorted and filtered."""
     from itables.utils import read_package_file
 
-    script, style = (
-        read_package_file(f"html/{_BUNDLE}.{kind}") for kind in ("js", "css")
-    )
+    script, style = (read_package_file(f"html/{_BUNDLE}.{kind}") for kind in ("js", "css"))
     if "</script" in script or "</style" in style:
         raise Refusal(
             "",

@@ -58,10 +58,7 @@ def _sentence(words: str) -> str:
 
 def references(entries: Iterable[str]) -> str:
     """Return a list of references, with links where there is a DOI."""
-    linked = (
-        _DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', text(entry))
-        for entry in entries
-    )
+    linked = (_DOI.sub(r'<a href="https://doi.org/\1">doi:\1</a>', text(entry)) for entry in entries)
     return "<ol>" + "".join(f"<li>{entry}</li>" for entry in linked) + "</ol>"
 
 
@@ -110,9 +107,7 @@ def html_table(
     if not isinstance(frame.index, pd.RangeIndex):
         heads = [name or "" for name in frame.index.names]
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
-    top += "".join(
-        f'<th scope="col" class="number">{text(name)}</th>' for name in frame
-    )
+    top += "".join(f'<th scope="col" class="number">{text(name)}</th>' for name in frame)
     links = links or {}
     n_labels = len(next(iter(links), ()))
     rows = ""
@@ -156,9 +151,7 @@ def _box(classes: str, n_columns: int) -> str:
 
 def score_table(table: ScoreTable, links: Sequence[str]) -> str:
     """Return the scores of tasks and algorithms in a box which scrolls; the names of tasks lead to their curves."""
-    heads = "".join(
-        f'<th scope="col" class="number">{text(head)}</th>' for head in table.heads
-    )
+    heads = "".join(f'<th scope="col" class="number">{text(head)}</th>' for head in table.heads)
     body = "\n".join(html_rows(table, table.rows, links))
     foot = "\n".join(html_rows(table, table.last))
     box = _box("box scores", 1 + len(table.heads))

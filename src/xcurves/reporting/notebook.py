@@ -35,23 +35,12 @@ def as_html(result: xr.Dataset) -> str | None:
     return f"<p><strong>{escape(question)}</strong></p><p>{escape(answer)}</p>{shown}"
 
 
-def curves_text(
-    curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]
-) -> str:
+def curves_text(curves: xr.DataArray, calls_of: Mapping[tuple[str, ...], Sequence[str]]) -> str:
     """Return the dims of curves, how complete they are, and what to call: the methods of the first dims they have."""
-    sizes = (
-        " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items())
-        or "one number"
-    )
-    calls = next(
-        (calls for dims, calls in calls_of.items() if set(dims) <= set(curves.dims)), ()
-    )
+    sizes = " × ".join(f"{size} {dim}" for dim, size in curves.sizes.items()) or "one number"
+    calls = next((calls for dims, calls in calls_of.items() if set(dims) <= set(curves.dims)), ())
     said = ", ".join(f".curves.{call}()" for call in calls)
-    cure = (
-        f"Call {said}"
-        if said
-        else "Name the dims algorithm, run and training: array.rename(...)"
-    )
+    cure = f"Call {said}" if said else "Name the dims algorithm, run and training: array.rename(...)"
     return f"{escape_controls(sizes)}{_completeness(curves)}\n{cure}"
 
 
@@ -72,15 +61,9 @@ def _completeness(curves: xr.DataArray) -> str:
     )
     if not absent + lacking:
         return "; every run is complete"
-    curable = (
-        lacking
-        and "algorithm" in curves.dims
-        and curves["training"].dtype.kind in "iuf"
-    )
+    curable = lacking and "algorithm" in curves.dims and curves["training"].dtype.kind in "iuf"
     cure = f". {cure_incomplete(curves)}" if curable else ""
-    return (
-        f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
-    )
+    return f"; of {levels.size} runs {absent} are absent and {lacking} lack levels{cure}"
 
 
 def _said(result: xr.Dataset) -> tuple[str, str, pd.DataFrame | None] | None:

@@ -40,9 +40,7 @@ _EXPLORED = (
 _GENERATOR = b'<meta name="generator" content="xcurves">'
 
 
-def report(
-    tree: xr.DataTree, path: str | os.PathLike[str], *, interactive: bool = False
-) -> Path:
+def report(tree: xr.DataTree, path: str | os.PathLike[str], *, interactive: bool = False) -> Path:
     """Write a whole analysis as one HTML page, which needs no network.
 
     Parameters
@@ -100,9 +98,7 @@ def report(
     parts = parts_of(tree)
     curves = _curves_of(tree)
     page = _page(tree.attrs, parts, curves, interactive=interactive)
-    atomic_write(
-        path, lambda part: part.write_text(page, encoding="utf-8"), is_own=_is_page
-    )
+    atomic_write(path, lambda part: part.write_text(page, encoding="utf-8"), is_own=_is_page)
     return path
 
 
@@ -179,9 +175,7 @@ def _page(
     if not top:
         is_open.add("tasks")
     shown = [
-        markup.section(anchor, heading, body, is_open=anchor in is_open)
-        for anchor, heading, body in sections
-        if body
+        markup.section(anchor, heading, body, is_open=anchor in is_open) for anchor, heading, body in sections if body
     ]
     template = files("xcurves.reporting").joinpath("page.html")
     policy, scripts_of_page = "img-src data:;", ""
@@ -267,22 +261,11 @@ def _numbers(verdict: PagePart, curves: xr.DataArray | None, links: Links) -> st
 
 def _settings(attrs: Mapping[Any, Any], parts: Mapping[str, xr.Dataset]) -> str:
     """Return the settings that give the same numbers again."""
-    seeds = "; ".join(
-        f"{name} {result.attrs['rng']}"
-        for name, result in parts.items()
-        if "rng" in result.attrs
-    )
-    packages = ", ".join(
-        f"{name} {version(name)}"
-        for name in ("xcurves", "numpy", "scipy", "pandas", "xarray")
-    )
-    settings = [
-        f"{words}: {attrs[name]}" for name, words in _GIVEN.items() if name in attrs
-    ]
+    seeds = "; ".join(f"{name} {result.attrs['rng']}" for name, result in parts.items() if "rng" in result.attrs)
+    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "pandas", "xarray"))
+    settings = [f"{words}: {attrs[name]}" for name, words in _GIVEN.items() if name in attrs]
     settings.append(f"Seed of each part: {seeds.replace('_', ' ')}")
-    settings.append(
-        f"This page was made with {packages}, Python {platform.python_version()}"
-    )
+    settings.append(f"This page was made with {packages}, Python {platform.python_version()}")
     return markup.items(settings) + markup.paragraph(
         "This page holds no data: the archive of the analysis does, with every number and how each part was made."
     )

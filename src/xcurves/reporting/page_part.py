@@ -21,8 +21,8 @@ from xcurves.results import ask, left_out, lines_of, prepare, say_final
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
 _PLACES = (
-    "The algorithms, the best mean first, and between which places each is: 1 plus those shown to be better, to all less "
-    "those shown to be worse."
+    "The algorithms, the best mean first, and between which places each is: 1 plus those shown to be better, to all "
+    "less those shown to be worse."
 )
 
 
@@ -64,9 +64,7 @@ class PagePart:
 
         views = []
         if is_single:
-            views = [
-                name for name, view in kind.views.items() if view.drawing.suits(result)
-            ]
+            views = [name for name, view in kind.views.items() if view.drawing.suits(result)]
         statements = list(kind.every_statement(result))
         return cls(kind, result, is_single, table, statements, views)
 
@@ -133,10 +131,7 @@ class PagePart:
     def cautions(self) -> str:
         """Return what must not be taken from the result."""
         texts = [each.text for each in self.statements if each.role == "caution"]
-        return "".join(
-            markup.paragraph(markup.without_code(text), "caution")
-            for text in dict.fromkeys(texts)
-        )
+        return "".join(markup.paragraph(markup.without_code(text), "caution") for text in dict.fromkeys(texts))
 
     def sentences(self) -> str:
         """Return all sentences, folded."""
@@ -174,9 +169,7 @@ def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
         before = names[max(place - 1, 0)]
         if is_together and not before.endswith(("upper", "lower", "_p")):
             estimates = frame[before].to_numpy(float)
-        ends = zip(
-            frame[name], frame[name.replace("lower", "upper")], estimates, strict=True
-        )
+        ends = zip(frame[name], frame[name.replace("lower", "upper")], estimates, strict=True)
         texts[name] = [_interval_text(*each) for each in ends]
     for name, cells in texts.items():
         frame.pop(name.replace("lower", "upper"))

@@ -56,9 +56,7 @@ _SAID = {
     "bonferroni": "Bonferroni's correction",
     "benjamini-hochberg": "Benjamini and Hochberg's procedure",
 }
-_MARK = re.compile(
-    r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.)?(?: \((?P<year>\d{4})\))?"
-)
+_MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.)?(?: \((?P<year>\d{4})\))?")
 
 
 def format_table(
@@ -144,9 +142,7 @@ def format_table(
     digits = validation.check_count("precision", precision, 0, 17)
     for mark in (best, ties):
         if mark is not None:
-            validation.check_choice(
-                "best and ties", mark, ("bold", "italic", "underline")
-            )
+            validation.check_choice("best and ties", mark, ("bold", "italic", "underline"))
     for name, text in (("caption", caption), ("label", label)):
         if text is not None and not isinstance(text, str):
             raise WrongType(name, type(text), "must be a text", "Leave it out for none")
@@ -208,9 +204,7 @@ def _table_of_rows(
     label: str | None,
 ) -> str:
     """Return the table of a result in one language."""
-    given = {
-        rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None
-    }
+    given = {rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None}
     frame = _without_infinite_columns(without_controls(table(result)))
     if given and "marks" not in frame.attrs:
         raise Refusal(
@@ -219,14 +213,8 @@ def _table_of_rows(
             "this table has no value for each algorithm to mark",
             "Leave out best and ties",
         )
-    marked = {
-        row: given[rank]
-        for row, rank in enumerate(frame.attrs.get("marks", ()))
-        if rank in given
-    }
-    units = {
-        name: var.attrs.get("units", "1") for name, var in result.data_vars.items()
-    }
+    marked = {row: given[rank] for row, rank in enumerate(frame.attrs.get("marks", ())) if rank in given}
+    units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
     is_named = not isinstance(frame.index, pd.RangeIndex)
     levels: list[str] = []
     if is_named:
@@ -265,9 +253,7 @@ def _markdown_table(
         value = written.iloc[row, n_levels]
         written.iloc[row, n_levels] = _MARKS["markdown"][mark].format(value)
     sides = ["left"] * n_levels + ["right"] * (frame.shape[1] - n_levels)
-    table_text = str(
-        written.to_markdown(index=False, disable_numparse=True, colalign=sides)
-    )
+    table_text = str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
     if caption:
         return f"{cell(caption)}\n\n{table_text}"
     return table_text
@@ -299,9 +285,7 @@ def _styled_table(
     if caption is not None:
         caption = latex_text(caption)
     columns = "l" * n_levels + "r" * (frame.shape[1] - n_levels)
-    latex: str = styler.to_latex(
-        hrules=True, column_format=columns, caption=caption, label=label
-    )
+    latex: str = styler.to_latex(hrules=True, column_format=columns, caption=caption, label=label)
     return latex.replace(MINUS, "$-$").replace("∞", r"$\infty$")
 
 
@@ -309,15 +293,9 @@ def _without_infinite_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table without columns of numbers that have an infinite one and no finite one."""
     empty = []
     for place, (_, column) in enumerate(frame.items()):
-        if (
-            column.dtype.kind == "f"
-            and np.isinf(column).any()
-            and not np.isfinite(column).any()
-        ):
+        if column.dtype.kind == "f" and np.isinf(column).any() and not np.isfinite(column).any():
             empty.append(place)
-    kept = frame.iloc[
-        :, [place for place in range(frame.shape[1]) if place not in empty]
-    ]
+    kept = frame.iloc[:, [place for place in range(frame.shape[1]) if place not in empty]]
     kept.attrs = frame.attrs
     return kept
 
@@ -377,10 +355,7 @@ def describe_methods(result: xr.Dataset) -> str:
     options: dict[Any, Any] = {}
     if call:
         options = dict(re.findall(r"(\w+)=([^,]*)", call[1]))
-    words = {
-        str(name): _SAID.get(str(value), str(value))
-        for name, value in (options | result.attrs).items()
-    }
+    words = {str(name): _SAID.get(str(value), str(value)) for name, value in (options | result.attrs).items()}
     papers = "; ".join(map(_cited, provenance.references_of([result])))
     method, unit = (sentence.format_map(words) for sentence in kind.method)
     if "weights" in result:  # of a contrast, whose other algorithms have no part in it
@@ -388,9 +363,7 @@ def describe_methods(result: xr.Dataset) -> str:
     counts = "; ".join(
         f"{variable.long_name}: {span(values[values > 0]) or 'none'}"
         for name, variable in kind.variables.items()
-        if name.startswith("n_")
-        and variable.long_name.startswith("number")
-        and name in result
+        if name.startswith("n_") and variable.long_name.startswith("number") and name in result
         for values in [result[name].to_numpy()]
     )
     matched, counted = "", ""
@@ -475,9 +448,7 @@ def bibtex(result: xr.Dataset | xr.DataTree) -> str:
         if found:
             key = f"{found['author']}{found['year'] or ''}"
         note = re.sub("([&%$#_])", r"\\\1", reference)
-        entries.append(
-            known.get(key) or f"@misc{{reference{number},\n  note = {{{note}}}\n}}"
-        )
+        entries.append(known.get(key) or f"@misc{{reference{number},\n  note = {{{note}}}\n}}")
     version = parts[0].attrs["xcurves_version"]
     software = f"author = {{{{The xcurves developers}}}},\n  title = {{{{xcurves}}}},\n  note = {{Version {version}}}"
     return "\n\n".join([*entries, f"@misc{{xcurves,\n  {software}\n}}"])

@@ -77,11 +77,7 @@ def draw(
         try:
             warnings.filterwarnings("error", "constrained_layout not applied")
             higher = height if len(axes) == 1 else height * width / _PHONE
-            small = _encode(
-                np.ravel(
-                    [plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)]
-                )[0].figure
-            )
+            small = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
         except (ValueError, UserWarning):  # no room
             return Picture(wide, None, caption)
     return Picture(wide, small, caption)

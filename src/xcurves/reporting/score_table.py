@@ -45,9 +45,7 @@ class Cell(NamedTuple):
     number: str
     spread: str = ""
     mark: Mark | None = None
-    is_untold: bool = (
-        False  # runs are too few to show a difference to the best: a dagger
-    )
+    is_untold: bool = False  # runs are too few to show a difference to the best: a dagger
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,7 @@ def score_table(
                 mark = ties
             number = _written(scores.mean[task, algorithm], decimals[task])
             width = _written(widths[task, algorithm], decimals[task])
-            is_untold = _has_daggers(scores, ties) and bool(
-                scores.untold[task, algorithm]
-            )
+            is_untold = _has_daggers(scores, ties) and bool(scores.untold[task, algorithm])
             cells.append(Cell(number, width, mark, is_untold))
         rows.append((name, cells))
     over_tasks = max(decimals, default=0)
@@ -158,9 +154,7 @@ def infinity(value: float) -> str:
     return f"{MINUS}∞"
 
 
-def _caption(
-    scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark | None
-) -> str:
+def _caption(scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark | None) -> str:
     """Return what the numbers, the spread and the marks are."""
     what = {
         "ci": f"half of the {percent(scores.confidence_level)} t interval",
@@ -184,9 +178,7 @@ def _caption(
         sentences.append(f"{_MARKED[best]}: the best of a {scores.task}.")
     if ties:
         sentences += _say_marks(scores, ties)
-    sentences.append(
-        f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms."
-    )
+    sentences.append(f"Mean rank: 1 is the best, over the {scores.task}s that have all algorithms.")
     return " ".join(sentences)
 
 
@@ -194,18 +186,14 @@ def _say_marks(scores: TaskScores, ties: Mark) -> list[str]:
     """Return what the marks of those mean that are not shown to be worse than the best, or why there are none."""
     sentences = []
     if scores.tied.any():
-        sentences.append(
-            f"{_MARKED[ties]}: not shown to be worse than the best, by p adjusted over {scores.task}s."
-        )
+        sentences.append(f"{_MARKED[ties]}: not shown to be worse than the best, by p adjusted over {scores.task}s.")
     few = f"{_runs_of_untold(scores)}: too few to show a difference"
     if _has_daggers(scores, ties):
         sentences.append(f"† {few}.")
     elif scores.untold.any():
         sentences.append(f"{few} in a single {scores.task}.")
     if scores.compared:
-        sentences.append(
-            f"Compared with {scores.compared} alone: pairs of others have no mark."
-        )
+        sentences.append(f"Compared with {scores.compared} alone: pairs of others have no mark.")
     return sentences
 
 
@@ -236,15 +224,11 @@ def as_latex(table: ScoreTable, caption: str | None, label: str | None) -> str:
     ]
     widest = _widest(table)
     for name, cells in table.rows:
-        shown = [
-            _latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
-        ]
+        shown = [_latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
         lines.append(_latex_row([_start(latex_text(name)), *shown]))
     lines.append(r"\midrule")
     for name, cells in table.last:
-        shown = [
-            _latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
-        ]
+        shown = [_latex_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
         lines.append(_latex_row([name, *shown]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
@@ -286,9 +270,7 @@ def _latex_cell(cell: Cell, widest: str) -> str:
 def _widest(table: ScoreTable) -> list[str]:
     """Return the longest spread of each column, "" where there is none."""
     columns = zip(*(cells for _, cells in table.rows), strict=True)
-    return [
-        max((cell.spread for cell in column), key=len, default="") for column in columns
-    ]
+    return [max((cell.spread for cell in column), key=len, default="") for column in columns]
 
 
 def as_markdown(table: ScoreTable, caption: str | None) -> str:
@@ -296,10 +278,7 @@ def as_markdown(table: ScoreTable, caption: str | None) -> str:
     widest = _widest(table)
     lines = [[_markdown(table.corner), *map(_markdown, table.heads)]]
     for name, cells in [*table.rows, *table.last]:
-        shown = [
-            _markdown_cell(cell, width)
-            for cell, width in zip(cells, widest, strict=True)
-        ]
+        shown = [_markdown_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
         lines.append([_markdown(name), *shown])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     sides = [
@@ -309,10 +288,7 @@ def as_markdown(table: ScoreTable, caption: str | None) -> str:
     padded = [
         [
             line[0].ljust(widths[0]),
-            *(
-                cell.rjust(width)
-                for cell, width in zip(line[1:], widths[1:], strict=True)
-            ),
+            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
         ]
         for line in lines
     ]
@@ -356,9 +332,7 @@ def as_html(table: ScoreTable, caption: str | None) -> str:
     )
 
 
-def html_rows(
-    table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequence[str] = ()
-) -> list[str]:
+def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequence[str] = ()) -> list[str]:
     """Return rows of a table of HTML; `links` are the anchors that their names lead to."""
     widest = _widest(table)
     made = []
@@ -366,9 +340,7 @@ def html_rows(
         head = escape(name)
         if links:
             head = f'<a href="#{links[place]}">{head}</a>'
-        shown = [
-            _html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)
-        ]
+        shown = [_html_cell(cell, width) for cell, width in zip(cells, widest, strict=True)]
         made.append(f'<tr><th scope="row">{head}</th>{"".join(shown)}</tr>')
     return made
 

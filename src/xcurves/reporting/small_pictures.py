@@ -72,11 +72,7 @@ class _XAxis:
 
     def place(self, levels: Floats) -> Floats:
         low, high = self.ends
-        share = (
-            (self._scaled(levels) - low) / (high - low)
-            if high > low
-            else np.full(len(levels), 0.5)
-        )
+        share = (self._scaled(levels) - low) / (high - low) if high > low else np.full(len(levels), 0.5)
         return np.asarray(_LEFT + share * (_WIDE - _LEFT - _RIGHT))
 
 
@@ -84,13 +80,9 @@ class _YAxis:
     """From scores to the picture, linear, with ticks at round numbers."""
 
     def __init__(self, lines: Sequence[CurveLine]) -> None:
-        every = np.concatenate(
-            [np.concatenate([line.mean, line.low, line.high]) for line in lines]
-        )
+        every = np.concatenate([np.concatenate([line.mean, line.low, line.high]) for line in lines])
         every = every[np.isfinite(every)]
-        low, high = (
-            (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
-        )
+        low, high = (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
         if low == high:
             low, high = low - 0.5, high + 0.5
         self.low, self.high = low, high
@@ -98,8 +90,7 @@ class _YAxis:
         self.ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
         self.decimals = max(
             0,
-            -int(np.floor(np.log10(step) + 1e-9))
-            + (step / 10 ** np.floor(np.log10(step)) == 2.5),
+            -int(np.floor(np.log10(step) + 1e-9)) + (step / 10 ** np.floor(np.log10(step)) == 2.5),
         )
 
     def place(self, values: Floats) -> Floats:
@@ -110,21 +101,15 @@ class _YAxis:
 def _round_step(step: float) -> float:
     """Return the next larger round number."""
     power = 10.0 ** np.floor(np.log10(step))
-    return float(
-        next(each * power for each in _STEPS if each * power >= step * (1 - 1e-9))
-    )
+    return float(next(each * power for each in _STEPS if each * power >= step * (1 - 1e-9)))
 
 
 def _grid(axis: _YAxis) -> str:
     made = []
-    for tick, y in zip(
-        axis.ticks.tolist(), axis.place(axis.ticks).tolist(), strict=True
-    ):
+    for tick, y in zip(axis.ticks.tolist(), axis.place(axis.ticks).tolist(), strict=True):
         label = _short(tick, axis.decimals)
         made.append(f'<path class="grid" d="M{_LEFT} {y:.0f}H{_WIDE - _RIGHT}"/>')
-        made.append(
-            f'<text x="{_LEFT - 10}" y="{y + 8:.0f}" text-anchor="end">{label}</text>'
-        )
+        made.append(f'<text x="{_LEFT - 10}" y="{y + 8:.0f}" text-anchor="end">{label}</text>')
     return "".join(made)
 
 
@@ -137,10 +122,7 @@ def _level_labels(axis: _XAxis) -> list[str]:
     if axis.first == axis.last:
         ends = [(axis.first, (_LEFT + _WIDE - _RIGHT) / 2, "middle")]
     y = _HIGH - 10
-    return [
-        f'<text x="{x:.0f}" y="{y}" text-anchor="{anchor}">{_short(level)}</text>'
-        for level, x, anchor in ends
-    ]
+    return [f'<text x="{x:.0f}" y="{y}" text-anchor="{anchor}">{_short(level)}</text>' for level, x, anchor in ends]
 
 
 def _short(value: float, decimals: int | None = None) -> str:
@@ -153,9 +135,7 @@ def _short(value: float, decimals: int | None = None) -> str:
 
 
 def _points(x: Floats, y: Floats) -> str:
-    return " ".join(
-        f"{a:.0f},{b:.0f}" for a, b in zip(x.tolist(), y.tolist(), strict=True)
-    )
+    return " ".join(f"{a:.0f},{b:.0f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
 
 def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
@@ -173,9 +153,7 @@ def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
 def _mean(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
     x, y = x_axis.place(line.levels), y_axis.place(line.mean)
     if len(x) == 1:
-        return (
-            f'<circle cx="{x[0]:.0f}" cy="{y[0]:.0f}" r="6" fill="{line.style.color}"/>'
-        )
+        return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.0f}" r="6" fill="{line.style.color}"/>'
     return f'<polyline points="{_points(x, y)}" {_stroke(line.style, 3.5)}/>'
 
 

@@ -18,16 +18,10 @@ from xcurves.target_times.text import Reason
 _OF_EACH = ("speedup", "speedup_ci", "pvalue", "speedup_gap")
 
 
-def with_claims(
-    cells: dict[str, Any], log_times: LogTimes | None, families: Index, context: Context
-) -> dict[str, Any]:
+def with_claims(cells: dict[str, Any], log_times: LogTimes | None, families: Index, context: Context) -> dict[str, Any]:
     """Return the variables of joined tasks with both claims, given those of cells, (benchmark, task, algorithm)."""
     # Intervals for all comparisons of one task, and times to most of a rise, are not given over tasks.
-    variables = {
-        name: values
-        for name, values in cells.items()
-        if not name.startswith(("rise_", "speedup_ci_"))
-    }
+    variables = {name: values for name, values in cells.items() if not name.startswith(("rise_", "speedup_ci_"))}
     for name in _OF_EACH:
         variables[f"task_{name}"] = variables.pop(name, np.nan)
 
@@ -45,9 +39,7 @@ def with_claims(
     return variables | random | counts
 
 
-def _for_these_tasks(
-    reason: Index, is_known: Index, log_times: LogTimes | None, alpha: float
-) -> dict[str, Floats]:
+def _for_these_tasks(reason: Index, is_known: Index, log_times: LogTimes | None, alpha: float) -> dict[str, Floats]:
     """Return intervals and p of the geometric means, (benchmark, algorithm), where no task lacks an estimate."""
     over = (len(reason), reason.shape[-1])
     ends = np.full((*over, 2), np.nan)
@@ -64,8 +56,8 @@ def _for_these_tasks(
 
         n_comparisons = is_known.any(axis=1).sum(axis=-1, keepdims=True)
         n_comparisons = np.broadcast_to(n_comparisons, over)[estimated]
-        (ends[estimated], ends_together[estimated]), pvalue[estimated] = (
-            log_times.geometric_means(rows, number, alpha, alpha / n_comparisons)
+        (ends[estimated], ends_together[estimated]), pvalue[estimated] = log_times.geometric_means(
+            rows, number, alpha, alpha / n_comparisons
         )
 
     # A p that is lacking by outcome counts as 1.
@@ -79,19 +71,13 @@ def _for_these_tasks(
     }
 
 
-def _for_tasks_like_these(
-    low: Floats, high: Floats, families: Index, context: Context
-) -> dict[str, Any]:
+def _for_tasks_like_these(low: Floats, high: Floats, families: Index, context: Context) -> dict[str, Any]:
     """Return means, medians, intervals and p from flips of whole families of tasks, (benchmark, algorithm)."""
     over = (len(low), low.shape[-1])
     plan = plans.plan_flips(int(families.max()) + 1, None, context.entropy)
     bounds = np.array([low, high]).swapaxes(-1, -2).reshape(2, -1, len(families))
-    means, n_families = hitting_times.over_tasks(
-        bounds, families, plan, context.alpha, over[-1]
-    )
-    claim = {
-        name: values.reshape(*over, *values.shape[1:]) for name, values in means.items()
-    }
+    means, n_families = hitting_times.over_tasks(bounds, families, plan, context.alpha, over[-1])
+    claim = {name: values.reshape(*over, *values.shape[1:]) for name, values in means.items()}
     # A p that can never be small is outside the family.
     reachable = 2.0 ** (1 - n_families.reshape(over)) <= context.alpha
     claim["pvalue_adjusted"] = np.where(reachable, claim["pvalue_adjusted"], np.nan)

@@ -37,9 +37,7 @@ BY_DESIGN = (
 Compared = tuple[dict[str, Any], LogTimes | None]
 
 
-def to_last_level(
-    group: Group, reference: Index, *, log: bool, sign: float
-) -> Compared:
+def to_last_level(group: Group, reference: Index, *, log: bool, sign: float) -> Compared:
     """Compare with the mean score of the reference at the last level that all of its runs have."""
     cells = Readings(group, log, sign)
     variables, skipped = _of_curves(cells, reference)
@@ -69,9 +67,7 @@ def to_last_level(
     times_together = times_of(track, skipped, of_all)["time_ci"]
     variables["pvalue"] = mean_curves.pvalue_of(track, horizon)
 
-    variables |= _ratios(
-        skipped, variables, {"low": end, "high": end, "reason": np.zeros_like(skipped)}
-    )
+    variables |= _ratios(skipped, variables, {"low": end, "high": end, "reason": np.zeros_like(skipped)})
     best_mean = np.array([curve.runs.mean(axis=0).max() for curve in others])
     variables |= {
         "speedup_ci": end[:, np.newaxis] / variables["time_ci"][:, ::-1],
@@ -87,9 +83,7 @@ def to_last_level(
 
 def _of_curves(cells: Readings, reference: Index) -> tuple[dict[str, Any], Index]:
     """Return what results have of all curves, and why cells are not compared."""
-    reason = np.where(
-        cells.reason == Reason.ESTIMATED, cells.reason[reference], cells.reason
-    )
+    reason = np.where(cells.reason == Reason.ESTIMATED, cells.reason[reference], cells.reason)
     reason[(cells.n_runs == 0) | (cells.n_runs[reference] == 0)] = Reason.NOT_COMPARED
     reason[reference] = Reason.NOT_COMPARED
 
@@ -120,13 +114,9 @@ def _together(skipped: Index, n_algorithms: int, alpha: float) -> Floats:
     return np.asarray(alpha / n_comparisons.repeat(n_algorithms))
 
 
-def _ratios(
-    skipped: Index, own: dict[str, Any], other: dict[str, Any]
-) -> dict[str, Any]:
+def _ratios(skipped: Index, own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Return ratios of times, their bounds, and why there is none, given what both times lie between."""
-    of_other = np.where(
-        other["reason"] == Reason.ESTIMATED, Reason.ESTIMATED, other["reason"] + 2
-    )
+    of_other = np.where(other["reason"] == Reason.ESTIMATED, Reason.ESTIMATED, other["reason"] + 2)
     of_both = np.where(own["reason"] == Reason.ESTIMATED, of_other, own["reason"])
     reason = np.where(skipped == Reason.ESTIMATED, of_both, skipped)
 
@@ -236,9 +226,7 @@ def of_given_times(group: Group, reference: Index) -> Compared:
     known = {
         "low": np.where(reached, time, last),
         "high": time,
-        "reason": np.where(
-            reached, Reason.ESTIMATED, Reason.NOT_REACHED_WITHIN_ITS_BUDGET
-        ),
+        "reason": np.where(reached, Reason.ESTIMATED, Reason.NOT_REACHED_WITHIN_ITS_BUDGET),
     }
     known_of_reference = {name: values[reference] for name, values in known.items()}
 

@@ -28,9 +28,7 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
     estimated = xr.apply_ufunc(np.sign, apart).broadcast_like(p)
     direction = estimated.where(estimated.notnull(), by_interval)
     shown = significant(p, alpha_of(result)) & (direction != 0)
-    together = (
-        shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
-    )
+    together = shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
     return result.assign({DISPLAYED: together, DIRECTION: direction, "shown": shown})
 
 
@@ -80,8 +78,6 @@ def _limits(low: float, high: float, ratio: float, *, shown: bool) -> str:
     return interval(low, high, estimate=ratio)
 
 
-def say_limits(
-    bounds: xr.DataArray, estimate: float = np.nan, *, shown: bool = False
-) -> str:
+def say_limits(bounds: xr.DataArray, estimate: float = np.nan, *, shown: bool = False) -> str:
     """Return an interval of times or ratios in words."""
     return _limits(*ends_of_ratio(bounds), estimate, shown=shown)

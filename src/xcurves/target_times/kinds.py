@@ -39,13 +39,9 @@ def _of_runs(cell: tuple[str, ...]) -> dict[str, Var]:
     return {
         "reason": Var(cell, "why there is no estimate", dtype=np.int8),
         "score_best": Var(cell, "best score of any run that is read", "score"),
-        "training_last": Var(
-            cell, "last training level that all runs have", "training"
-        ),
+        "training_last": Var(cell, "last training level that all runs have", "training"),
         "n_runs": Var(cell, "number of runs", dtype=np.int64),
-        "n_ended_early": Var(
-            cell, "number of runs that end earlier than others", dtype=np.int64
-        ),
+        "n_ended_early": Var(cell, "number of runs that end earlier than others", dtype=np.int64),
     }
 
 
@@ -65,12 +61,8 @@ MEAN_TIME_TO_TARGET = ResultKind(
     question="When does each mean curve reach the target?",
     argument="curves",
     variables={
-        "time": Var(
-            _CELL, "training at which the mean score reaches the target", "training"
-        ),
-        "time_ci": Var(
-            (*_CELL, "ci_bound"), "confidence interval of the time", "training"
-        ),
+        "time": Var(_CELL, "training at which the mean score reaches the target", "training"),
+        "time_ci": Var((*_CELL, "ci_bound"), "confidence interval of the time", "training"),
         **_of_runs(_CELL),
     },
     coords={"ci_bound": CI_BOUNDS},
@@ -88,9 +80,7 @@ MEAN_TIME_TO_TARGET = ResultKind(
     statements=text.time_statements,
     views={
         "time": View(
-            Drawing(
-                plots.draw_times, rows=lambda result: result.sizes.get("algorithm", 1)
-            ),
+            Drawing(plots.draw_times, rows=lambda result: result.sizes.get("algorithm", 1)),
             "The training at which each mean curve reaches the target, with its interval; an arrow marks a side that "
             "the curve leaves open, and an open marker at its end a curve that does not reach the target.",
         )
@@ -110,30 +100,18 @@ SPEEDUP = ResultKind(
             (*_CLAIM, "ci_bound"),
             "confidence interval of the speed-up, for all comparisons together",
         ),
-        "speedup_ci": Var(
-            (*_CLAIM, "ci_bound"), "confidence interval of the speed-up, by itself"
-        ),
-        "pvalue_adjusted": Var(
-            _CLAIM, "p-value of no speed-up, adjusted over algorithms"
-        ),
+        "speedup_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the speed-up, by itself"),
+        "pvalue_adjusted": Var(_CLAIM, "p-value of no speed-up, adjusted over algorithms"),
         "pvalue": Var(_CLAIM, "p-value of no speed-up"),
-        "time": Var(
-            _JOINED, "training at which the mean score reaches the level", "training"
-        ),
-        "time_ci": Var(
-            (*_JOINED, "ci_bound"), "confidence interval of that time", "training"
-        ),
+        "time": Var(_JOINED, "training at which the mean score reaches the level", "training"),
+        "time_ci": Var((*_JOINED, "ci_bound"), "confidence interval of that time", "training"),
         "reference_time": Var(
             ("task", JOINED),
             "training at which the reference has the level",
             "training",
         ),
-        "reference_time_ci": Var(
-            ("task", JOINED, "ci_bound"), "confidence interval of that time", "training"
-        ),
-        "reference_level": Var(
-            ("task", JOINED), "score that is to be reached", "score"
-        ),
+        "reference_time_ci": Var(("task", JOINED, "ci_bound"), "confidence interval of that time", "training"),
+        "reference_level": Var(("task", JOINED), "score that is to be reached", "score"),
         "reference_falls": Var(
             ("task", JOINED),
             "1 where the mean of the reference is better before its last level",
@@ -154,9 +132,7 @@ SPEEDUP = ResultKind(
             "training",
             when="last",
         ),
-        "rise_reference_time": Var(
-            ("task",), "training at which the reference does", "training", when="last"
-        ),
+        "rise_reference_time": Var(("task",), "training at which the reference does", "training", when="last"),
         "rise_level": Var(
             ("task",),
             "score where the reference had 90 % of its rise",
@@ -165,26 +141,16 @@ SPEEDUP = ResultKind(
         ),
         "speedup_gap": Var(_CELL, _GAP, when="each"),
         "mean_curve": Var((*_CELL, EVALUATION), "mean score", "score", when="each"),
-        "reference_curve": Var(
-            ("task", EVALUATION), "mean score of the reference", "score", when="each"
-        ),
-        "curve_training": Var(
-            ("task", EVALUATION), "training of mean scores", "training", when="each"
-        ),
+        "reference_curve": Var(("task", EVALUATION), "mean score of the reference", "score", when="each"),
+        "curve_training": Var(("task", EVALUATION), "training of mean scores", "training", when="each"),
         "median_speedup": Var(_CELL, "median over tasks of speed-ups", when="task"),
-        "median_speedup_ci": Var(
-            (*_CELL, "ci_bound"), "confidence interval of the median", when="task"
-        ),
+        "median_speedup_ci": Var((*_CELL, "ci_bound"), "confidence interval of the median", when="task"),
         "task_speedup": Var(_JOINED, "speed-up in the task", when="task"),
-        "task_speedup_ci": Var(
-            (*_JOINED, "ci_bound"), "confidence interval in the task", when="task"
-        ),
+        "task_speedup_ci": Var((*_JOINED, "ci_bound"), "confidence interval in the task", when="task"),
         "task_pvalue": Var(_JOINED, "p-value of no speed-up in the task", when="task"),
         "task_speedup_gap": Var(_JOINED, _GAP, when="task"),
         **_of_runs(_JOINED),
-        "n_tasks": Var(
-            _CELL, "number of tasks that say something", dtype=np.int64, when="task"
-        ),
+        "n_tasks": Var(_CELL, "number of tasks that say something", dtype=np.int64, when="task"),
         "n_censored": Var(
             _CELL,
             "number of those that bound the ratio on one side only",
@@ -249,11 +215,7 @@ def _of_each_task(var: Var) -> Var:
 
 EACH_SPEEDUP = replace(
     SPEEDUP,
-    variables={
-        name: _of_each_task(var)
-        for name, var in SPEEDUP.variables.items()
-        if var.when != "task"
-    },
+    variables={name: _of_each_task(var) for name, var in SPEEDUP.variables.items() if var.when != "task"},
 )
 
 PERFORMANCE_PROFILE = ResultKind(
@@ -266,20 +228,14 @@ PERFORMANCE_PROFILE = ResultKind(
             "mean over tasks of the area under the profile, 1 the best everywhere",
         ),
         "score_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the score"),
-        "share": Var(
-            (*_CELL, "tau"), "share of tasks within that factor of the best time"
-        ),
+        "share": Var((*_CELL, "tau"), "share of tasks within that factor of the best time"),
         "difference": Var(("task", "pair"), "difference of scores"),
         "difference_ci": Var(
             ("task", "pair", "task_effect", "ci_bound"),
             "confidence interval of the difference",
         ),
-        "pvalue": Var(
-            ("task", "pair"), "p-value of the difference, for tasks like these"
-        ),
-        "pvalue_adjusted": Var(
-            ("task", "pair"), "p-value of the difference, adjusted over pairs"
-        ),
+        "pvalue": Var(("task", "pair"), "p-value of the difference, for tasks like these"),
+        "pvalue_adjusted": Var(("task", "pair"), "p-value of the difference, adjusted over pairs"),
         "n_reached": Var(_CELL, "number of tasks that are solved", dtype=np.int64),
         "n_tasks": Var(("task",), "number of tasks", dtype=np.int64),
     },

@@ -100,13 +100,9 @@ def mean_time_to_target(
     >>> times.time.dims, bool(times.time_ci.isel(ci_bound=0).max() < times.time.max())
     (('algorithm',), True)
     """
-    curves = check_curves(
-        curves, own_levels=True, reserved=kinds.MEAN_TIME_TO_TARGET.reserved()
-    )
+    curves = check_curves(curves, own_levels=True, reserved=kinds.MEAN_TIME_TO_TARGET.reserved())
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
-    data, core, options = curves_and_target(
-        curves, target, training_scale, higher=higher_is_better
-    )
+    data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better)
     result = per_task(
         kinds.MEAN_TIME_TO_TARGET,
         partial(mean_time_kernel, **options),
@@ -127,10 +123,7 @@ def mean_time_kernel(group: Group, *, log: bool, sign: float) -> dict[str, Any]:
     cells = Readings(group, log, sign)
     _, times = times_to_target(cells, group.context.alpha)
     variables = cells.ranges(cells.best) | times
-    return {
-        name: values.reshape(-1, cells.n_algorithms, *values.shape[1:])
-        for name, values in variables.items()
-    }
+    return {name: values.reshape(-1, cells.n_algorithms, *values.shape[1:]) for name, values in variables.items()}
 
 
 def curves_and_target(
@@ -176,9 +169,7 @@ def curves_and_target(
     return data, core, {"log": log, "sign": sign}
 
 
-def _times_and_budgets(
-    times: xr.DataArray, core: tuple[str, ...]
-) -> list[xr.DataArray]:
+def _times_and_budgets(times: xr.DataArray, core: tuple[str, ...]) -> list[xr.DataArray]:
     """Return times, beside which their budgets may stand, and these, 0 where none are known."""
     bare = times.drop_vars("budget", errors="ignore").transpose(..., *core)
     budget = times.coords.get("budget", xr.DataArray(0.0)).astype(np.float64)
@@ -210,15 +201,9 @@ class Readings:
         if log:
             u = np.log(levels)
         u = np.broadcast_to(u, scores.shape)
-        self.curves = [
-            mean_curves.curve_of_runs(u[cell], scores[cell])
-            for cell in np.ndindex(scores.shape[:-2])
-        ]
+        self.curves = [mean_curves.curve_of_runs(u[cell], scores[cell]) for cell in np.ndindex(scores.shape[:-2])]
 
-        numbers = [
-            (len(curve.runs), len(curve.u), curve.n_ended_early, curve.last)
-            for curve in self.curves
-        ]
+        numbers = [(len(curve.runs), len(curve.u), curve.n_ended_early, curve.last) for curve in self.curves]
         self.n_runs, n_levels, self.n_ended_early, self.last = np.array(numbers).T
         none = np.where(n_levels == 0, Reason.NO_LEVELS_IN_COMMON, Reason.ESTIMATED)
         self.reason = np.where(self.n_runs < 2, Reason.FEWER_THAN_TWO_RUNS, none)
@@ -281,14 +266,10 @@ def _check_read(scores: Floats, group: Group) -> None:
     magnitudes.check_size(scores, names)
     counts = count_levels(scores)
     counts[np.isfinite(counts)] = 0.0  # runs may have levels of their own
-    run_checks.check_runs(
-        counts, np.zeros(n_tasks), names, context.algorithms, context.runs
-    )
+    run_checks.check_runs(counts, np.zeros(n_tasks), names, context.algorithms, context.runs)
 
 
-def times_of(
-    track: Tracks, reason: NDArray[np.intp], alpha: float | Floats
-) -> dict[str, Any]:
+def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float | Floats) -> dict[str, Any]:
     """Return when curves reach their level, NaN where nothing is read, given why some of them cannot be.
 
     The time is known to lie between `low` and `high`.
@@ -318,11 +299,7 @@ def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, dict[str, An
     """Return all curves with their times to the target, without interval in tasks where no run gets there."""
     track = mean_curves.tracks(cells.curves, cells.target.tolist(), log=cells.log)
     times = times_of(track, cells.reason, alpha)
-    best = (
-        cells.best.reshape(-1, cells.n_algorithms)
-        .max(axis=1)
-        .repeat(cells.n_algorithms)
-    )
+    best = cells.best.reshape(-1, cells.n_algorithms).max(axis=1).repeat(cells.n_algorithms)
     beyond = (best < cells.target) & (cells.reason == Reason.ESTIMATED)
     times["reason"] = np.where(beyond, Reason.NO_RUN_REACHES_IT, times["reason"])
     times["time_ci"][beyond] = np.nan

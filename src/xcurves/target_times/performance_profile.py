@@ -112,9 +112,7 @@ def performance_profile(
     )
     times, task = task_dims.check_task(times, task, "times")
     if validation.check_number("tau_max", tau_max) <= 1:
-        raise Refusal(
-            "tau_max", Verbatim(f"{tau_max:g}"), "must be above 1", "Usual: 4"
-        )
+        raise Refusal("tau_max", Verbatim(f"{tau_max:g}"), "must be above 1", "Usual: 4")
     points = validation.check_count("points", points, 2, 100_000)
     bases = None
     if gates is not None:
@@ -131,8 +129,7 @@ def performance_profile(
         core=core,
         sizes={"tau": _N_TAU, "pair": len(pairs)},
         attrs={"task": task, "tau_max": float(tau_max), "points": points},
-        coords=labels.pair_coords(times)
-        | {"tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"})},
+        coords=labels.pair_coords(times) | {"tau": ("tau", tau, {"long_name": labels.LONG_NAMES["tau"], "units": "1"})},
     )
 
 
@@ -140,9 +137,7 @@ def score_kernel(group: Group, **options: Any) -> dict[str, Any]:
     """Return the profiles of every benchmark, data of shape (benchmark, task, algorithm, run)."""
     check_times(group.data[0])
     profiles = [_profile(times, group, **options) for times in group.data[0]]
-    return {
-        name: np.stack([profile[name] for profile in profiles]) for name in profiles[0]
-    }
+    return {name: np.stack([profile[name] for profile in profiles]) for name in profiles[0]}
 
 
 def _profile(
@@ -164,18 +159,14 @@ def _profile(
     differences = areas[first] - areas[second]
 
     # For these tasks runs are drawn, for tasks like these the signs of tasks are flipped.
-    drawn = hitting_times.bootstrap_scores(
-        times, bases, tau_max, points, N_DRAWS, entropy
-    )
+    drawn = hitting_times.bootstrap_scores(times, bases, tau_max, points, N_DRAWS, entropy)
     plan = plans.plan_flips(n_tasks, None, entropy)
     pvalue, adjusted = task_flips.pvalues(differences / n_tasks, plan)
 
     def intervals(of_tasks: Floats, of_draws: Floats, least: float) -> Floats:
         """Return both intervals of means over tasks, which lie between `least` and 1."""
         fixed = np.quantile(of_draws, [alpha / 2, 1 - alpha / 2], axis=0).T
-        random = task_flips.flip_intervals(
-            of_tasks / n_tasks, np.full(of_tasks.shape, 1 / n_tasks), plan, alpha
-        )[0]
+        random = task_flips.flip_intervals(of_tasks / n_tasks, np.full(of_tasks.shape, 1 / n_tasks), plan, alpha)[0]
         return np.stack([fixed, np.clip(random, least, 1.0)], axis=1)
 
     return {
@@ -183,9 +174,7 @@ def _profile(
         "score_ci": intervals(areas, drawn, 0.0),
         "share": (ratios[..., np.newaxis] <= tau).mean(axis=0),
         "difference": differences.mean(axis=1),
-        "difference_ci": intervals(
-            differences, drawn[:, first] - drawn[:, second], -1.0
-        ),
+        "difference_ci": intervals(differences, drawn[:, first] - drawn[:, second], -1.0),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
         "n_reached": np.isfinite(ratios).sum(axis=0),

@@ -43,9 +43,7 @@ def draw_times(result: xr.Dataset, ax: Axes) -> None:
         reached, start = bool(np.isfinite(one["time"])), low if low > 0 else -np.inf
         # to which a curve is known to stay below
         value = one["time" if reached else "training_last"].item()
-        y, x, lower, upper = np.array(
-            [[row], [value], [start], [high if reached else value]], float
-        )
+        y, x, lower, upper = np.array([[row], [value], [start], [high if reached else value]], float)
         groups.append(IntervalGroup(y, x, lower, upper, style_in(one), filled=reached))
     draw_intervals(ax, groups)
     list_rows(ax, [str(one["algorithm"].item()) for one in every])
@@ -66,16 +64,9 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
     )
     of_reference = _style_of_reference(result)
     parts = [(result, "reference_", "reference_curve", of_reference, 9, 0.15)]
-    parts += [
-        (one, "", "mean_curve", style_in(one), 5, 0.35)
-        for one in _each_algorithm(result)
-    ]
+    parts += [(one, "", "mean_curve", style_in(one), 5, 0.35) for one in _each_algorithm(result)]
     for one, which, curve, style, width, alpha in parts:
-        name = (
-            f"{one.attrs['reference']} (reference)"
-            if which
-            else str(one["algorithm"].item())
-        )
+        name = f"{one.attrs['reference']} (reference)" if which else str(one["algorithm"].item())
         ax.plot(
             one["curve_training"],
             one[curve],
@@ -100,9 +91,7 @@ def draw_levels(result: xr.Dataset, ax: Axes) -> None:
             size = 6
             if which:
                 size = 9
-            ax.plot(
-                time, level, style.marker, color=style.color, markersize=size, zorder=4
-            )
+            ax.plot(time, level, style.marker, color=style.color, markersize=size, zorder=4)
     ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
     _draw_rise(result, parts, ax)
     ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
@@ -125,9 +114,7 @@ def _draw_rise(
     """Draw the level where the reference had 90 % of its rise too, if a speed-up to its last level is open."""
     if "rise_level" not in result or not np.isfinite(result["rise_level"]):
         return
-    if not any(
-        is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result))
-    ):
+    if not any(is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result))):
         return
     level = result["rise_level"].item()
     ax.axhline(level, color="0.6", linewidth=1, linestyle=":")
@@ -169,10 +156,7 @@ def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
         draw_by_task(ax, map(_rows_of_speedup, every), result.attrs["task"])
     else:
         ax.axvline(0, color="0.6", linewidth=1)
-        rows = [
-            _logs(one["speedup"], one[DISPLAYED], style_in(one), row)
-            for row, one in enumerate(every)
-        ]
+        rows = [_logs(one["speedup"], one[DISPLAYED], style_in(one), row) for row, one in enumerate(every)]
         draw_intervals(ax, [group for groups in rows for group in groups])
         list_rows(ax, [str(one["algorithm"].item()) for one in every])
         ax.grid(axis="x", alpha=0.3)
@@ -187,13 +171,7 @@ def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
     """Return the tasks of an algorithm, the largest speed-up first."""
     task = str(one.attrs["task"])
     own = one if task in one["task_speedup"].dims else one.expand_dims(task)
-    own = own.isel(
-        {
-            task: np.argsort(
-                -np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable"
-            )
-        }
-    )
+    own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
     claims = [one.sel(task_effect=claim) for claim in one["task_effect"]]
     return RowsOfTasks(
         own[task].to_numpy().tolist(),
@@ -203,26 +181,17 @@ def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
             Style(_GREY, "-", "o"),
             np.arange(float(own.sizes[task])),
         ),
-        {
-            str(c["task_effect"].item()): _logs(
-                c["speedup"], c[DISPLAYED], Style("black", "-", "D"), 0
-            )
-            for c in claims
-        },
+        {str(c["task_effect"].item()): _logs(c["speedup"], c[DISPLAYED], Style("black", "-", "D"), 0) for c in claims},
         str(one["algorithm"].item()),
         style_in(one).color,
     )
 
 
-def _logs(
-    value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats | int
-) -> list[IntervalGroup]:
+def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats | int) -> list[IntervalGroup]:
     """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
     y = np.atleast_1d(np.asarray(rows, float))
     with np.errstate(divide="ignore"):
-        x, low, high = np.log2(
-            np.vstack([np.atleast_1d(value), bounds_of(bounds).reshape(2, -1)])
-        )
+        x, low, high = np.log2(np.vstack([np.atleast_1d(value), bounds_of(bounds).reshape(2, -1)]))
     bare = np.isnan(x)
     x = np.where(
         bare,

@@ -229,9 +229,7 @@ def speedup(
     # The reference is left out, and the colours stay those of all algorithms.
     result = labels.with_color_index(result.drop_vars("training", errors="ignore"))
     color = result[labels.COLOR_INDEX].sel(algorithm=reference, drop=True)
-    result = result.drop_sel(algorithm=[reference]).assign_coords(
-        {labels.REFERENCE_COLOR: color}
-    )
+    result = result.drop_sel(algorithm=[reference]).assign_coords({labels.REFERENCE_COLOR: color})
     return described(result, lazy=is_lazy(curves))
 
 
@@ -284,14 +282,9 @@ def speedup_kernel(
     cells = np.arange(reference, prod(shape), shape[-1]).repeat(shape[-1])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         of_cells, log_times = compare(group, cells, **options)
-    variables = {
-        name: value.reshape(*shape, *value.shape[1:])
-        for name, value in of_cells.items()
-    }
+    variables = {name: value.reshape(*shape, *value.shape[1:]) for name, value in of_cells.items()}
     if families is None:
-        variables["pvalue_adjusted"] = _adjusted(
-            variables["pvalue"], variables["reason"]
-        )
+        variables["pvalue_adjusted"] = _adjusted(variables["pvalue"], variables["reason"])
     else:
         variables = with_claims(variables, log_times, families, group.context)
 

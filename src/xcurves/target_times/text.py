@@ -79,26 +79,18 @@ def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Da
     for cell in np.argwhere(where.to_numpy()).tolist():
         indices = dict(zip(where.dims, cell, strict=True))
         selected = result.isel(indices)
-        words = [
-            f"{dim} {result[dim][index].item()!r}"
-            for dim, index in indices.items()
-            if dim != "algorithm"
-        ]
+        words = [f"{dim} {result[dim][index].item()!r}" for dim, index in indices.items() if dim != "algorithm"]
         if not selected["algorithm"].dims:
             words.append(str(selected["algorithm"].item()))
         yield ", ".join(words), selected
 
 
-def _sorted(
-    result: xr.Dataset, name: str, sign: int = 1
-) -> list[tuple[str, xr.Dataset]]:
+def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
     """Return all cells with their words, the smallest value of a variable (times `sign`) first, unknown ones last."""
     cells = _cells(result, xr.ones_like(result[name], bool))
     return sorted(
         cells,
-        key=lambda cell: np.nan_to_num(
-            sign * cell[1][name].item(), nan=np.inf, posinf=1e308
-        ),
+        key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308),
     )
 
 
@@ -152,9 +144,7 @@ def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
     if result.sizes.get("algorithm", 1) > 1 and not result.attrs.get("of_times"):
         details.append(_TOGETHER)
     answer = f"Against {reference}{where}: {joined(phrases, '; ', _MOST)}."
-    yield from statements(
-        answer, [*details, *_ended_early(result)], list(_cautions(result))
-    )
+    yield from statements(answer, [*details, *_ended_early(result)], list(_cautions(result)))
 
 
 def _joins_tasks(result: xr.Dataset) -> bool:
@@ -167,23 +157,17 @@ def _compared(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     cells = _sorted(result, "speedup", -1)
     if _joins_tasks(result):
         return cells
-    compared = [
-        (name, cell) for name, cell in cells if cell["reason"] != Reason.NOT_COMPARED
-    ]
+    compared = [(name, cell) for name, cell in cells if cell["reason"] != Reason.NOT_COMPARED]
     return sorted(compared, key=lambda named: not named[1]["shown"])
 
 
 def _details_of_joined(compared: list[tuple[str, xr.Dataset]], task: str) -> list[str]:
     """Return further facts about joined tasks, some of many."""
-    facts = [
-        f"{name}: {fact}." for name, cell in compared for fact in _of_tasks(cell, task)
-    ]
+    facts = [f"{name}: {fact}." for name, cell in compared for fact in _of_tasks(cell, task)]
     return facts[:_LINES]
 
 
-def _notes_on_each(
-    result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]
-) -> Iterator[str]:
+def _notes_on_each(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
     """Yield what holds for all tasks that stand by themselves."""
     if any(_is_too_flat(cell) for _, cell in compared):
         yield _TOO_FLAT
@@ -227,9 +211,7 @@ def _is_too_flat(cell: xr.Dataset) -> bool:
     return bool(is_estimated and np.isinf(low) and np.isinf(high))
 
 
-def _to_rise(
-    result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]
-) -> Iterator[str]:
+def _to_rise(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
     """Yield the speed-ups to where the reference had most of its rise, if one to its last level is open at an end."""
     if "rise_speedup" not in result:
         return
@@ -250,9 +232,7 @@ def _to_rise(
         return
     where = ""
     if result["rise_level"].size == 1:
-        time = quantity(
-            result["rise_reference_time"].item(), units_of(result["rise_time"])
-        )
+        time = quantity(result["rise_reference_time"].item(), units_of(result["rise_time"]))
         where = f" ({number(result['rise_level'].item())} at {time})"
     ratios = joined(phrases, "; ", _LINES)
     yield f"To the level where {result.attrs['reference']} had 90 % of its rise{where}: {ratios}."
@@ -372,9 +352,7 @@ def score_statements(result: xr.Dataset) -> Iterator[Statement]:
     verb = "are"
     if n_shown == 1:
         verb = "is"
-    details = [
-        f"{n_shown} of {n_pairs} {verb} shown to differ on {task}s like these (p adjusted over pairs)."
-    ]
+    details = [f"{n_shown} of {n_pairs} {verb} shown to differ on {task}s like these (p adjusted over pairs)."]
     if len(scores) > _MOST:
         details.append(f"Then {joined(scores[_MOST:])}.")
     caution = "A score depends on who takes part: the best of them on a task defines its unit."
@@ -401,9 +379,7 @@ def _ended_early(result: xr.Dataset) -> Iterator[str]:
 
 def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
     """Say what the numbers of `reason` mean, as CF does; warn of what a computed result has, of each thing once."""
-    result["reason"].attrs["flag_meanings"] = " ".join(
-        reason.name.lower() for reason in Reason
-    )
+    result["reason"].attrs["flag_meanings"] = " ".join(reason.name.lower() for reason in Reason)
     if lazy:
         return result
 
@@ -436,9 +412,7 @@ def _warn_of_targets_beyond(result: xr.Dataset) -> None:
 
 def time_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: the time and its interval."""
-    return frame_of(
-        {"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"]
-    )
+    return frame_of({"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"])
 
 
 def speedup_table(result: xr.Dataset) -> pd.DataFrame:
@@ -476,7 +450,5 @@ def score_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each algorithm: the score, both intervals, how many tasks it solves."""
     columns = {"score": result["score"]}
     for claim in result["task_effect"].to_numpy().tolist():
-        columns |= bounds(
-            result["score_ci"].sel(task_effect=claim, drop=True), f"{claim}_"
-        )
+        columns |= bounds(result["score_ci"].sel(task_effect=claim, drop=True), f"{claim}_")
     return frame_of(columns | {"solved": result["n_reached"]}, ["algorithm"])

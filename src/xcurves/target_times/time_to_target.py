@@ -122,9 +122,6 @@ def time_to_target(
     for name in ("source", "history"):
         if name in curves.attrs:
             times.attrs[name] = curves.attrs[name]
-    step = (
-        f"time_to_target(target={say_reference(target)}, sustained={sustained}, "
-        f"higher_is_better={higher_is_better})"
-    )
+    step = f"time_to_target(target={say_reference(target)}, sustained={sustained}, higher_is_better={higher_is_better})"
     named = times.rename("time_to_target").assign_coords(budget=budget.variable)
     return provenance.record(named, step)

@@ -1,8 +1,8 @@
 """Attack everything, and write the counts into docs/reliability.md.
 
-``cd tests/tools && python -m attack N [DAMAGES [KILLS [NAME ...]]]`` calls every public function, or those of the names,
-N times, damages every format and kills every writer as often as is said (500 and 50 are usual), and rewrites the tables
-of what was tried.
+``cd tests/tools && python -m attack N [DAMAGES [KILLS [NAME ...]]]`` calls every public function, or those of the
+names, N times, damages every format and kills every writer as often as is said (500 and 50 are usual), and rewrites the
+tables of what was tried.
 """
 
 from __future__ import annotations
@@ -45,16 +45,12 @@ def write(part: str, text: str) -> None:
     begin, end = f"<!-- {part} -->\n", f"\n<!-- end of {part} -->"
     pattern = re.escape(begin) + ".*?" + re.escape(end)
     assert re.search(pattern, page, re.DOTALL), part
-    PAGE_OF_COUNTS.write_text(
-        re.sub(pattern, lambda _: begin + text + end, page, flags=re.DOTALL)
-    )
+    PAGE_OF_COUNTS.write_text(re.sub(pattern, lambda _: begin + text + end, page, flags=re.DOTALL))
 
 
 def rows_of_calls() -> dict[str, list[object]]:
     """Return the rows of functions that the page has."""
-    lines = re.findall(
-        r"^\| `(\w+)` \|(.*) \|$", PAGE_OF_COUNTS.read_text(), re.MULTILINE
-    )
+    lines = re.findall(r"^\| `(\w+)` \|(.*) \|$", PAGE_OF_COUNTS.read_text(), re.MULTILINE)
     return {name: [f"`{name}`", *counts.split()[::2]] for name, counts in lines}
 
 
@@ -66,9 +62,7 @@ def main(calls: int, damages: int = 0, kills: int = 0, *names: str) -> int:
         for name in names or outcomes.CALLABLE:
             counts = attack(name, calls)
             n_faults += counts["fault"]
-            known = rows_of_calls() | {
-                name: [f"`{name}`", counts.total(), *counts.values()]
-            }
+            known = rows_of_calls() | {name: [f"`{name}`", counts.total(), *counts.values()]}
             rows = [known[each] for each in outcomes.CALLABLE if each in known]
             write(
                 "calls",

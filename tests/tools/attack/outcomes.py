@@ -25,12 +25,8 @@ OURS = (ValueError, TypeError)
 SAID = {  # as their docstrings say
     "plot": AttributeError, "report": FileExistsError, "to_dataarray": KeyError, "to_dataset": KeyError
 }  # fmt: skip
-FUNCTIONS = [
-    name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))
-]
-CALLABLE = [
-    name for name in FUNCTIONS if inspect.signature(getattr(xcurves, name)).parameters
-]
+FUNCTIONS = [name for name in xcurves.__all__ if inspect.isfunction(getattr(xcurves, name))]
+CALLABLE = [name for name in FUNCTIONS if inspect.signature(getattr(xcurves, name)).parameters]
 
 
 class Fault(AssertionError):
@@ -45,11 +41,7 @@ def attempt(name: str, seed: int) -> str:
         warnings.simplefilter("ignore", UserWarning)
         try:
             found = getattr(xcurves, name)(*positional, **options)
-            found = (
-                found.compute()
-                if isinstance(found, xr.Dataset | xr.DataArray)
-                else found
-            )
+            found = found.compute() if isinstance(found, xr.Dataset | xr.DataArray) else found
             check(found, seed)
         except Exception as error:
             check_error(name, error, positional, options)
@@ -62,9 +54,7 @@ def attempt(name: str, seed: int) -> str:
     return "result"
 
 
-def check_error(
-    name: str, error: Exception, positional: list[Any], options: dict[str, Any]
-) -> None:
+def check_error(name: str, error: Exception, positional: list[Any], options: dict[str, Any]) -> None:
     """Refuse an error that no `raise` of the package made, or that is of another kind or more than a line."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     allowed = (*OURS, SAID[name]) if name in SAID else OURS
@@ -91,7 +81,5 @@ def check(found: Any, seed: int) -> None:
         raise Fault("no table or no summary")
     if seed % 50 == 0:
         with tempfile.TemporaryDirectory() as folder:
-            if not archive.read(archive.write(found, f"{folder}/a.nc")).identical(
-                found
-            ):
+            if not archive.read(archive.write(found, f"{folder}/a.nc")).identical(found):
                 raise Fault("another result came back from its archive")

@@ -142,28 +142,14 @@ class Draw:
             dims.append(self.of(["effect", "other", "pair"]))
         few = self.seldom()
         low = 0 if self.seldom(0.05) else 1 if few else 2
-        sizes = {
-            dim: int(self.rng.integers(low, 6 if dim == "training" else 5))
-            for dim in dims
-        }
-        sizes = {
-            dim: min(size, 2) if dim in ("task", "other") else size
-            for dim, size in sizes.items()
-        }
-        data = xr.DataArray(
-            self.values(tuple(sizes.values())), dims=dims, attrs=self.attrs()
-        )
+        sizes = {dim: int(self.rng.integers(low, 6 if dim == "training" else 5)) for dim in dims}
+        sizes = {dim: min(size, 2) if dim in ("task", "other") else size for dim, size in sizes.items()}
+        data = xr.DataArray(self.values(tuple(sizes.values())), dims=dims, attrs=self.attrs())
         for dim, size in sizes.items():
             labels = TRAINING if dim == "training" else LABELS
             if self.seldom(0.95):
-                kept = labels[
-                    0 if not self.seldom(0.1) else self.rng.integers(len(labels))
-                ][:size]
-                values = (
-                    np.array(kept, dtype=object)
-                    if len({type(each) for each in kept}) > 1
-                    else np.array(kept)
-                )
+                kept = labels[0 if not self.seldom(0.1) else self.rng.integers(len(labels))][:size]
+                values = np.array(kept, dtype=object) if len({type(each) for each in kept}) > 1 else np.array(kept)
                 if values.dtype.kind in "if" and self.seldom():
                     values = values.astype(values.dtype.newbyteorder(">"))
                 data = data.assign_coords({dim: values})
@@ -204,16 +190,8 @@ class Draw:
         kind = self.of(["normal"] * 4 + ["walk", "rate", "whole", "constant", "cauchy"])
         values = {
             "normal": lambda: rng.normal(size=shape),
-            "walk": lambda: (
-                rng.normal(size=shape).cumsum(axis=-1)
-                if shape
-                else rng.normal(size=shape)
-            ),
-            "rate": lambda: (
-                5
-                + 50 * np.exp(-np.arange(shape[-1] if shape else 1) * 0.5)
-                + 0.1 * rng.random(shape)
-            ),
+            "walk": lambda: rng.normal(size=shape).cumsum(axis=-1) if shape else rng.normal(size=shape),
+            "rate": lambda: 5 + 50 * np.exp(-np.arange(shape[-1] if shape else 1) * 0.5) + 0.1 * rng.random(shape),
             "whole": lambda: rng.integers(-2, 3, shape).astype(float),
             "constant": lambda: np.full(shape, float(rng.integers(-1, 2))),
             "cauchy": lambda: rng.standard_cauchy(shape),
@@ -231,9 +209,7 @@ class Draw:
             with np.errstate(all="ignore"):
                 finite = np.nan_to_num(values, posinf=9, neginf=-9)
                 dtype = self.of(DTYPES)
-                values = (
-                    np.clip(finite, -9, 9) if dtype[0] not in "fg>" else values
-                ).astype(dtype)
+                values = (np.clip(finite, -9, 9) if dtype[0] not in "fg>" else values).astype(dtype)
         return self.of(
             [
                 np.ascontiguousarray,
@@ -319,9 +295,7 @@ def usual(draw: Draw, name: str, hint: typing.Any, function: str = "") -> typing
         "variants": [None, {"x": {}}],
         "at": ["largest", 4.0],
         "at_size_and_tokens": [(1e9, 1e11), None],
-        "predict_at": [None, [(1e9, 1e11)]]
-        if function == "fit_scaling_law"
-        else [None, [32.0]],
+        "predict_at": [None, [(1e9, 1e11)]] if function == "fit_scaling_law" else [None, [32.0]],
         "name": ["look"],
         "path": [PAGE],
     }
@@ -358,30 +332,16 @@ SCALING = ("predict_loss", "optimal_allocation", "compare_scaling_laws")
 
 def losses(draw: Draw) -> xr.DataArray:
     """Return losses of runs of several sizes and amounts of tokens, as a law has them or somehow."""
-    data = (
-        draw.array(("run",))
-        if draw.seldom()
-        else xr.DataArray(np.zeros(16), dims="run")
-    )
+    data = draw.array(("run",)) if draw.seldom() else xr.DataArray(np.zeros(16), dims="run")
     if draw.seldom(0.4) and "algorithm" not in data.dims:
         data = data.expand_dims(algorithm=["a0", "a1"])
     if "run" not in data.dims or draw.seldom(0.05):
         return data
-    exponents = draw.rng.uniform(6, 9, (2, data.sizes["run"])).round(
-        0 if draw.seldom(0.5) else 6
-    )
+    exponents = draw.rng.uniform(6, 9, (2, data.sizes["run"])).round(0 if draw.seldom(0.5) else 6)
     n, d = (xr.DataArray(10.0**each, dims="run") for each in exponents)
-    law = (
-        draw.of([0.0, 1.7])
-        + 400 * n**-0.34
-        + draw.of([0, 2000]) * d ** -draw.of([0.37, 0.01])
-    )
+    law = draw.of([0.0, 1.7]) + 400 * n**-0.34 + draw.of([0, 2000]) * d ** -draw.of([0.37, 0.01])
     noise = draw.of([0.0, 0.01, 1.0]) * draw.rng.normal(size=data.shape)
-    data = (
-        (abs(data) + 1 if data.dtype.kind == "f" else xr.ones_like(data, float))
-        * law
-        * np.exp(noise)
-    )
+    data = (abs(data) + 1 if data.dtype.kind == "f" else xr.ones_like(data, float)) * law * np.exp(noise)
     n, d = (each * draw.of(SCALES) if draw.seldom(0.04) else each for each in (n, d))
     data = data.assign_coords(model_size=n, tokens=d)
     data = data * draw.of(SCALES) if draw.seldom(0.06) else data
@@ -398,11 +358,7 @@ def laws() -> list[xr.Dataset]:
         tried = []
         for seed in range(60):
             with contextlib.suppress(ValueError, TypeError):
-                tried.append(
-                    xcurves.fit_scaling_law(
-                        losses(Draw(seed)), compute=[1e20]
-                    ).compute()
-                )
+                tried.append(xcurves.fit_scaling_law(losses(Draw(seed)), compute=[1e20]).compute())
     return tried
 
 
@@ -418,17 +374,9 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
         return draw.array(("algorithm", "run"))
     if parameter == "errors":
         return draw.array(("run", "training")) if draw.seldom(0.5) else draw.array(DIMS)
-    if parameter in ("fit", "result", "tree") or (
-        parameter == "data" and draw.seldom(0.5)
-    ):
+    if parameter in ("fit", "result", "tree") or (parameter == "data" and draw.seldom(0.5)):
         made = results()
-        fitting = (
-            ["fit_power_law"]
-            if parameter == "fit"
-            else ["tree"]
-            if parameter == "tree"
-            else list(made)
-        )
+        fitting = ["fit_power_law"] if parameter == "fit" else ["tree"] if parameter == "tree" else list(made)
         chosen = made[draw.of(fitting if not draw.seldom(0.1) else list(made))]
         if isinstance(chosen, xr.Dataset) and draw.seldom(0.3) and chosen.sizes:
             dim = draw.of(list(chosen.sizes))
@@ -444,19 +392,10 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
             # pandas has no such labels, such as numbers in another byte order
             KeyError,
         ):
-            frame = (
-                array.drop_vars(array.coords)
-                .rename("score")
-                .to_dataframe()
-                .reset_index()
-            )
+            frame = array.drop_vars(array.coords).rename("score").to_dataframe().reset_index()
         if draw.seldom(0.2):
             frame = frame.sample(frac=0.7, random_state=int(draw.rng.integers(99)))
-        return (
-            frame.drop(columns=draw.of(list(frame.columns)))
-            if draw.seldom(0.1)
-            else frame
-        )
+        return frame.drop(columns=draw.of(list(frame.columns))) if draw.seldom(0.1) else frame
     if parameter in ("train_and_score", "trial", "width"):
         return usual(draw, parameter, None)
     data = draw.array(("task", *DIMS) if "task" in needs else DIMS)
@@ -465,9 +404,7 @@ def first(draw: Draw, name: str, parameter: str, needs: Sequence[str]) -> typing
         data = data.assign_coords(run=np.arange(data.sizes["run"]))
     if "look" in needs and "run" in data.dims:
         plan = {} if draw.seldom() else {"n_looks": 3}
-        data = data.assign_coords(
-            look=("run", np.arange(data.sizes["run"]) // 2 + 1, plan)
-        )
+        data = data.assign_coords(look=("run", np.arange(data.sizes["run"]) // 2 + 1, plan))
     return data
 
 
@@ -481,10 +418,7 @@ def results() -> Mapping[str, typing.Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {
-            name: CALLS[name](GIVEN[kinds.kind(name).argument]())
-            for name in kinds.NAMES
-        }
+        made = {name: CALLS[name](GIVEN[kinds.kind(name).argument]()) for name in kinds.NAMES}
         return {
             **made,
             "tree": xcurves.analyze(curves(), include=["anova"], n_resamples=9, rng=0),
@@ -495,9 +429,7 @@ def call(name: str, seed: int) -> tuple[list[typing.Any], dict[str, typing.Any]]
     """Return the arguments of one call of a public function."""
     draw = Draw(seed)
     parameters = inspect.signature(getattr(xcurves, name)).parameters
-    needs = [
-        each for each in ("task", "look") if each in parameters and draw.seldom(0.9)
-    ]
+    needs = [each for each in ("task", "look") if each in parameters and draw.seldom(0.9)]
     given, *others = parameters.values()
     positional, options = [first(draw, name, given.name, needs)], {}
     resampled = draw.seldom(0.3 if {"interval", "strata"} & set(parameters) else 1.0)
@@ -507,11 +439,7 @@ def call(name: str, seed: int) -> tuple[list[typing.Any], dict[str, typing.Any]]
         if draw.seldom(left_out):
             continue
         odd = draw.seldom(0.06)
-        value = (
-            draw.of(ODD)
-            if odd
-            else usual(draw, parameter.name, hint_of(name, parameter.name), name)
-        )
+        value = draw.of(ODD) if odd else usual(draw, parameter.name, hint_of(name, parameter.name), name)
         if given.name == "fit" and parameter.name == "reference" and not odd:
             value = draw.of(["plain", "augmented"])
         if parameter.name in ("path", "archive"):

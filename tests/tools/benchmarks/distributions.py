@@ -41,9 +41,7 @@ def trials(n_trials: int = N_TRIALS) -> xr.DataArray:
 @cache
 def benchmark_scores() -> xr.DataArray:
     """Return normalized scores of a benchmark of 26 tasks."""
-    values = np.random.default_rng(0).gamma(
-        2, 0.3, size=(N_ALGORITHMS, N_TASKS, N_RUNS)
-    )
+    values = np.random.default_rng(0).gamma(2, 0.3, size=(N_ALGORITHMS, N_TASKS, N_RUNS))
     coords = {
         "algorithm": list("abcde"),
         "task": np.arange(N_TASKS),
@@ -67,9 +65,7 @@ def profile(scores: xr.DataArray) -> xr.Dataset:
 
 def aggregate(scores: xr.DataArray) -> xr.Dataset:
     """Make the IQM with a stratified interval from 50,000 resamples, and the other statistics besides."""
-    return scores.isel(algorithm=[0]).curves.performance_cdf(
-        **POOL, n_resamples=REPLICATES
-    )
+    return scores.isel(algorithm=[0]).curves.performance_cdf(**POOL, n_resamples=REPLICATES)
 
 
 # --- peers: CDF at points and inverse CDF at probabilities, shape (algorithm, point) each ---
@@ -100,22 +96,17 @@ def statsmodels_both(scores: xr.DataArray) -> tuple[Floats, Floats]:
 
 def scipy_cdf(scores: xr.DataArray) -> Floats:
     """Make `scipy.stats.ecdf` and look 101 points up."""
-    return np.array(
-        [scipy.stats.ecdf(row).cdf.evaluate(POINTS) for row in scores.to_numpy()]
-    )
+    return np.array([scipy.stats.ecdf(row).cdf.evaluate(POINTS) for row in scores.to_numpy()])
 
 
 def matrices(scores: xr.DataArray) -> dict[str, Floats]:
     """Return scores as rliable takes them: for each algorithm a matrix of runs by tasks."""
     return {
-        name: scores.sel(algorithm=name).transpose("run", "task").to_numpy()
-        for name in scores.algorithm.to_numpy()
+        name: scores.sel(algorithm=name).transpose("run", "task").to_numpy() for name in scores.algorithm.to_numpy()
     }
 
 
-def rliable_profile(
-    scores: xr.DataArray, replicates: int = REPLICATES // PROFILE_SHARE
-) -> Any:
+def rliable_profile(scores: xr.DataArray, replicates: int = REPLICATES // PROFILE_SHARE) -> Any:
     """Make profiles by `create_performance_profile`."""
     from rliable import library
 
@@ -127,9 +118,7 @@ def rliable_iqm(scores: xr.DataArray, replicates: int = REPLICATES // IQM_SHARE)
     from rliable import library, metrics
 
     one = matrices(scores.isel(algorithm=[0]))
-    return library.get_interval_estimates(
-        one, lambda each: np.array([metrics.aggregate_iqm(each)]), reps=replicates
-    )
+    return library.get_interval_estimates(one, lambda each: np.array([metrics.aggregate_iqm(each)]), reps=replicates)
 
 
 def has_rliable() -> bool:

@@ -32,13 +32,9 @@ def by_loop(frame):
     """Interpolate run by run, each with NumPy."""
     runs = {
         key: pd.Series(
-            np.interp(
-                GRID, rows["training"], rows["return"], left=np.nan, right=np.nan
-            ),
+            np.interp(GRID, rows["training"], rows["return"], left=np.nan, right=np.nan),
             GRID,
         )
         for key, rows in frame.groupby(["algorithm", "run"])
     }
-    return pd.DataFrame(runs).rename_axis(
-        index="training", columns=["algorithm", "run"]
-    )
+    return pd.DataFrame(runs).rename_axis(index="training", columns=["algorithm", "run"])

@@ -11,9 +11,7 @@ from __future__ import annotations
 import os
 
 # before numpy
-os.environ |= dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"
-)
+os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import gc
 import platform
@@ -97,9 +95,7 @@ def anova_goals() -> list[Goal]:
     for (name, peer), aim in GOALS_OF_PEERS.items():
         part, scale = workloads.job(peer, WORKLOADS[name])
         ours = partial(workloads.call, WORKLOADS[name])
-        of_peers.append(
-            Goal(f"`randomized_anova`, {name}: {peer}", ours, part, aim, scale)
-        )
+        of_peers.append(Goal(f"`randomized_anova`, {name}: {peer}", ours, part, aim, scale))
     return [
         *of_peers,
         Goal(
@@ -225,9 +221,7 @@ def band_goals() -> list[Goal]:
 
         nonparametric._ld_band_weights.cache_clear()
         sample = np.arange(200.0)
-        nonparametric.EmpiricalDistribution.confidence_bands(
-            sample, 0.95, method="ld_equal_tailed", n_jobs=1
-        )
+        nonparametric.EmpiricalDistribution.confidence_bands(sample, 0.95, method="ld_equal_tailed", n_jobs=1)
 
     draws = distributions.trials(1_000)
     return [
@@ -313,9 +307,7 @@ def scaling_goals() -> list[Goal]:
 def task_goals() -> list[Goal]:
     """Return the goals of many tasks, and of looks."""
     tasks = curves(60, 5, 10, 200)
-    nested = curves(1, 5, 30, 20).assign_coords(
-        look=("run", np.repeat(np.arange(1, 7), 5))
-    )
+    nested = curves(1, 5, 30, 20).assign_coords(look=("run", np.repeat(np.arange(1, 7), 5)))
     looks = partial(nested.curves.sequential, n_looks=6, n_resamples=10_000, rng=0)
     sooner = partial(
         curves(20, 5, 10, 200).curves.speedup,
@@ -323,9 +315,7 @@ def task_goals() -> list[Goal]:
         task="task",
         rng=0,
     )
-    bundled = partial(
-        tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks, rng=0
-    )
+    bundled = partial(tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks, rng=0)
     return [
         Goal(
             "`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task",
@@ -449,15 +439,11 @@ def plan_goals() -> list[Goal]:
     ]
 
 
-def looked_at(
-    n_algorithms: int, n_runs: int, n_levels: int, n_looks: int
-) -> xr.Dataset:
+def looked_at(n_algorithms: int, n_runs: int, n_levels: int, n_looks: int) -> xr.Dataset:
     """Look at the same number of runs again and again, until all have been run."""
     nested = curves(1, n_algorithms, n_runs, n_levels)
     look = np.repeat(np.arange(1, n_looks + 1), n_runs // n_looks)
-    return nested.assign_coords(look=("run", look)).curves.sequential(
-        n_looks=n_looks, rng=0
-    )
+    return nested.assign_coords(look=("run", look)).curves.sequential(n_looks=n_looks, rng=0)
 
 
 def across(tasks: xr.DataArray) -> xr.Dataset:
@@ -473,9 +459,7 @@ def across(tasks: xr.DataArray) -> xr.Dataset:
 def _no_intervals(design: contrasts.ContrastDesign) -> dict[str, np.ndarray]:
     n_tasks = len(design.u)
     one = ("statistic", "pvalue", "estimate", "estimate_ci_gap")
-    return dict.fromkeys(one, np.full(n_tasks, 0.5)) | {
-        "estimate_ci": np.zeros((n_tasks, 2))
-    }
+    return dict.fromkeys(one, np.full(n_tasks, 0.5)) | {"estimate_ci": np.zeros((n_tasks, 2))}
 
 
 def experiment_goals() -> list[Goal]:
@@ -518,9 +502,7 @@ def experiment_goals() -> list[Goal]:
 
 def simulation_goals() -> list[Goal]:
     """Return the goal of error rates."""
-    name = (
-        "rates of rejections of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
-    )
+    name = "rates of rejections of 1,000 data sets, 2 × 20 × 8, 399: a loop over data sets"
     return [
         Goal(
             name,
@@ -564,12 +546,9 @@ def measure(goal: Goal) -> np.ndarray:
         contender()
     once = sum(_seconds(contender) for contender in contenders)
     rounds = int(np.clip(SECONDS / once, 1, ROUNDS))
-    times = np.array(
-        [
-            [[_seconds(each) for each in contenders] for _ in range(rounds)]
-            for _ in range(RUNS)
-        ]
-    ).min(axis=1)
+    times = np.array([[[_seconds(each) for each in contenders] for _ in range(rounds)] for _ in range(RUNS)]).min(
+        axis=1
+    )
     return times[:, 1] * goal.scale / times[:, 0] if goal.peer else times[:, 0]
 
 
@@ -591,9 +570,7 @@ def row(goal: Goal) -> str:
         found = measure(goal)
     except ImportError as error:
         return f"| {goal.name} | | not measured: {error} | | | |"
-    met = (
-        (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
-    )
+    met = (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
     unit = "" if goal.peer else " s"
     aim = f"{'≥' if goal.peer else '≤'} {show(goal.aim)}{unit}" if goal.aim else "none"
     cells = [goal.name, aim, *(show(each) + unit for each in np.sort(found))]
@@ -623,9 +600,7 @@ def main(*words: str, write: bool = False) -> None:
                 print(lines[-1], flush=True)
             elif f"| {goal.name}" in written:
                 lines.append(written[f"| {goal.name}"])
-    versions = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray")
-    )
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray"))
     print(f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores")
     if write:
         PAGE.write_text(before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after)

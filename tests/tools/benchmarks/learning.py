@@ -22,9 +22,7 @@ def make_curves(n_curves=N_CURVES):
 
 def call(errors, weighting="variance-folds"):
     """Fit through the accessor, as users do: intervals, covariances and labels included."""
-    return errors.curves.fit_power_law(
-        prior_strength=0, asymptote="free", weighting=weighting
-    )
+    return errors.curves.fit_power_law(prior_strength=0, asymptote="free", weighting=weighting)
 
 
 def power_law(n, alpha, eta, gamma):
@@ -45,32 +43,19 @@ def folds_of(curve):
 
 
 def curve_fit_loop(errors, bounded):
-    limits = (
-        ([-np.inf, -np.inf, -0.99], [np.inf, np.inf, -0.01])
-        if bounded
-        else (-np.inf, np.inf)
-    )
+    limits = ([-np.inf, -np.inf, -0.99], [np.inf, np.inf, -0.01]) if bounded else (-np.inf, np.inf)
     found = []
     for curve in errors:
         n, values, sd = folds_of(curve)
         p0 = start(n, values)
-        found.append(
-            scipy.optimize.curve_fit(
-                power_law, n, values, p0, sigma=sd, bounds=limits, maxfev=5000
-            )[0]
-        )
+        found.append(scipy.optimize.curve_fit(power_law, n, values, p0, sigma=sd, bounds=limits, maxfev=5000)[0])
     return np.array(found)
 
 
 def xarray_curvefit(errors):
     guess = start(errors.training.to_numpy(), errors.mean(["run", "task"]).to_numpy())
-    p0 = {
-        name: float(value)
-        for name, value in zip(("alpha", "eta", "gamma"), guess, strict=True)
-    }
-    found = errors.curvefit(
-        "training", power_law, ["run"], p0=p0, bounds={"gamma": (-0.99, -0.01)}
-    )
+    p0 = {name: float(value) for name, value in zip(("alpha", "eta", "gamma"), guess, strict=True)}
+    found = errors.curvefit("training", power_law, ["run"], p0=p0, bounds={"gamma": (-0.99, -0.01)})
     return found.curvefit_coefficients.to_numpy()
 
 

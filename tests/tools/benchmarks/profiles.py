@@ -32,9 +32,7 @@ def alone(curves: xr.DataArray) -> xr.Dataset:
 
 def infer(curves: xr.DataArray) -> xr.Dataset:
     """Profile with inference, clusters of a given threshold among it."""
-    return curves.curves.ss_profile(
-        n_resamples=N_SHUFFLES, cluster_threshold=THRESHOLD, rng=0
-    )
+    return curves.curves.ss_profile(n_resamples=N_SHUFFLES, cluster_threshold=THRESHOLD, rng=0)
 
 
 def mne_clusters(curves: xr.DataArray) -> Any:

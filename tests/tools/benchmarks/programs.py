@@ -18,16 +18,11 @@ def plain_learner(rate, run):
     learner = PlainLearner(rate, 0.1)
     for game in range(N_GAMES):
         learner.train(game % 2 == 0, training.random((9, 2)).tolist())
-    return sum(
-        learner.play(i_begin, testing.random(9).tolist())
-        for i_begin in [True] * 50 + [False] * 50
-    )
+    return sum(learner.play(i_begin, testing.random(9).tolist()) for i_begin in [True] * 50 + [False] * 50)
 
 
 def learners():
-    return tictactoe.learning_curves(
-        [0.1, 0.5, 0.8], N_LEARNERS // 3, [N_GAMES], seed=1998
-    )
+    return tictactoe.learning_curves([0.1, 0.5, 0.8], N_LEARNERS // 3, [N_GAMES], seed=1998)
 
 
 def swings():
@@ -70,7 +65,5 @@ def plain_trials():
     for index in range(N_TRIALS):
         seeds = np.random.SeedSequence(0, spawn_key=(index,)).spawn(3)
         hyper, data, training = (np.random.default_rng(seed) for seed in seeds)
-        scores.append(
-            squared_error(sample_hyperparameters(hyper), *sample_points(data), training)
-        )
+        scores.append(squared_error(sample_hyperparameters(hyper), *sample_points(data), training))
     return scores

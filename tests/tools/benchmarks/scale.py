@@ -32,9 +32,7 @@ MB = 2**20
 def lazy(chunks: dict[str, int], **sizes: int) -> xr.DataArray:
     """Return normal curves of given dims and chunks, drawn when they are computed."""
     shape = tuple(sizes.values())
-    values = da.random.default_rng(1998).normal(
-        size=shape, chunks=tuple(chunks.get(dim, sizes[dim]) for dim in sizes)
-    )
+    values = da.random.default_rng(1998).normal(size=shape, chunks=tuple(chunks.get(dim, sizes[dim]) for dim in sizes))
     index = {dim: pd.RangeIndex(1, 1 + size) for dim, size in sizes.items()}
     return xr.DataArray(values, index, list(sizes))
 
@@ -48,11 +46,7 @@ def errors(n: int) -> xr.DataArray:
     """Return learning curves of 5 sizes by 5 folds."""
     noise = lazy({"task": 2000}, task=n, run=5, training=5)
     sizes = np.array([25.0, 50, 100, 200, 400])
-    return (
-        (noise + (10 + 200 * sizes**-0.5))
-        .assign_coords(training=sizes)
-        .assign_attrs(units="%")
-    )
+    return (noise + (10 + 200 * sizes**-0.5)).assign_coords(training=sizes).assign_attrs(units="%")
 
 
 def trials(n: int) -> xr.DataArray:
@@ -62,16 +56,12 @@ def trials(n: int) -> xr.DataArray:
 
 def peak() -> float:
     """Return the largest memory that this process has had, in MB."""
-    return (
-        int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
-    )
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
 
 
 def memory() -> float:
     """Return the memory that this process has, in MB."""
-    return (
-        int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
-    )
+    return int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -91,11 +81,7 @@ def processor_seconds(call: Callable[[], Any]) -> float:
 def show(*cells: object) -> None:
     """Print a row of a table."""
     print(
-        "| "
-        + " | ".join(
-            f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells
-        )
-        + " |",
+        "| " + " | ".join(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells) + " |",
         flush=True,
     )
 
@@ -108,39 +94,23 @@ def head(*cells: str) -> None:
 
 
 JOBS: dict[str, Callable[[], xr.Dataset]] = {
-    "randomized_anova, 10,000 tasks": lambda: tasks(10_000).curves.randomized_anova(
-        n_resamples=SHUFFLES, rng=0
-    ),
-    "the same in chunks of 1 task": lambda: tasks(10_000, 1).curves.randomized_anova(
-        n_resamples=SHUFFLES, rng=0
-    ),
+    "randomized_anova, 10,000 tasks": lambda: tasks(10_000).curves.randomized_anova(n_resamples=SHUFFLES, rng=0),
+    "the same in chunks of 1 task": lambda: tasks(10_000, 1).curves.randomized_anova(n_resamples=SHUFFLES, rng=0),
     "randomized_anova paired, 10,000": lambda: tasks(10_000).curves.randomized_anova(
         n_resamples=SHUFFLES, paired=True, rng=0
     ),
-    "pairwise, 2,000 in chunks of 50": lambda: tasks(2_000, 50).curves.pairwise(
-        n_resamples=SHUFFLES, rng=0
-    ),
+    "pairwise, 2,000 in chunks of 50": lambda: tasks(2_000, 50).curves.pairwise(n_resamples=SHUFFLES, rng=0),
     "contrast, 10,000 in chunks of 500": lambda: tasks(10_000, 500).curves.contrast(
         {1: 1, 2: -1}, n_resamples=SHUFFLES, rng=0
     ),
-    "across_tasks, 10,000": lambda: tasks(10_000).curves.across_tasks(
-        n_resamples=SHUFFLES, rng=0
-    ),
-    "ss_profile, 2,000": lambda: tasks(2_000).curves.ss_profile(
-        n_resamples=SHUFFLES, rng=0
-    ),
-    "fit_power_law, 100,000 curves": lambda: errors(100_000).curves.fit_power_law(
-        sigma0_sq=1.0
-    ),
-    "leave_one_size_out, 20,000 curves": lambda: errors(
-        20_000
-    ).curves.leave_one_size_out(sigma0_sq=1.0),
+    "across_tasks, 10,000": lambda: tasks(10_000).curves.across_tasks(n_resamples=SHUFFLES, rng=0),
+    "ss_profile, 2,000": lambda: tasks(2_000).curves.ss_profile(n_resamples=SHUFFLES, rng=0),
+    "fit_power_law, 100,000 curves": lambda: errors(100_000).curves.fit_power_law(sigma0_sq=1.0),
+    "leave_one_size_out, 20,000 curves": lambda: errors(20_000).curves.leave_one_size_out(sigma0_sq=1.0),
     "performance_cdf, 5,000 × 5 × 20": lambda: trials(5_000).curves.performance_cdf(
         scores_at=np.linspace(-3, 3, 61), cvar_level=[0.5, 0.9]
     ),
-    "compare_distributions, 5,000 × 5 × 20": lambda: trials(
-        5_000
-    ).curves.compare_distributions(),
+    "compare_distributions, 5,000 × 5 × 20": lambda: trials(5_000).curves.compare_distributions(),
 }
 
 
@@ -247,9 +217,7 @@ def threads() -> None:
     )
     for name, (source, call) in THREADED.items():
         for said, environment in (("unset", {}), ("1", {"OPENBLAS_NUM_THREADS": "1"})):
-            codes = [
-                THREADS.format(source=source, call=call, n=n) for n in (1, 2, 3, 4)
-            ]
+            codes = [THREADS.format(source=source, call=call, n=n) for n in (1, 2, 3, 4)]
             found = [apart(code, **environment) for code in codes]
             show(
                 name,
@@ -276,9 +244,7 @@ def in_memory(size: dict[str, int]) -> Callable[[], xr.Dataset]:
     """Return the call on curves in memory of the given sizes."""
     sizes = {name: size[name] for name in ("task", "algorithm", "run", "training")}
     values = np.random.default_rng(1998).normal(size=tuple(sizes.values()))
-    curves = xr.DataArray(
-        values, {dim: pd.RangeIndex(n) for dim, n in sizes.items()}, list(sizes)
-    )
+    curves = xr.DataArray(values, {dim: pd.RangeIndex(n) for dim, n in sizes.items()}, list(sizes))
     return lambda: curves.curves.randomized_anova(n_resamples=size["shuffles"], rng=0)
 
 
@@ -319,21 +285,13 @@ def cost() -> None:
     for name, grown in GROWN.items():
         sizes = [{**USUAL, name: size} for size in grown]
         found = np.array([measure(size) for size in sizes])
-        slope = [
-            np.polyfit(np.log(grown[-3:]), np.log(each[-3:]), 1)[0] for each in found.T
-        ]
+        slope = [np.polyfit(np.log(grown[-3:]), np.log(each[-3:]), 1)[0] for each in found.T]
         show(name, f"{grown[-3]:,}", f"{grown[-1]:,}", *map(float, slope))
         rows += map(terms, sizes)
         times += found[:, 0].tolist()
     relative = np.array(rows) / np.array(times)[:, np.newaxis]
     factors, _ = scipy.optimize.nnls(relative, np.ones(len(times)))
-    print(
-        "\nseconds: "
-        + ", ".join(
-            f"{factor:.3g} per {word}"
-            for word, factor in zip(TERMS, factors, strict=True)
-        )
-    )
+    print("\nseconds: " + ", ".join(f"{factor:.3g} per {word}" for word, factor in zip(TERMS, factors, strict=True)))
     head("size", "predicted, s", "measured, s", "predicted / measured")
     for grown_to in CHECKED:
         size = {**USUAL, **grown_to}
@@ -355,9 +313,7 @@ def cost() -> None:
 def main(*names: str) -> None:
     """Print the tables asked for, or all."""
     known = {"workers": workers, "threads": threads, "cost": cost}
-    print(
-        f"{os.cpu_count()} cores, numpy {np.__version__}, dask {dask.__version__}, xcurves {xcurves.__version__}"
-    )
+    print(f"{os.cpu_count()} cores, numpy {np.__version__}, dask {dask.__version__}, xcurves {xcurves.__version__}")
     for name in names or known:
         known[name]()
 

@@ -14,25 +14,17 @@ from scipy.special import logsumexp
 import xcurves
 
 DELTA = 1e-3
-STARTS = list(
-    product(
-        *[np.arange(0, 30, 5)] * 2, np.linspace(-1, 1, 5), *[np.linspace(0, 2, 5)] * 2
-    )
-)
+STARTS = list(product(*[np.arange(0, 30, 5)] * 2, np.linspace(-1, 1, 5), *[np.linspace(0, 2, 5)] * 2))
 SOME = STARTS[:: len(STARTS) // 20]
 
 
 def runs(n_laws=1, n_sizes=15, n_tokens=16):
     """Losses of laws on a grid of sizes and tokens, with 1 % of noise."""
-    size, tokens = np.meshgrid(
-        np.geomspace(1e7, 1e10, n_sizes), np.geomspace(1e9, 1e11, n_tokens)
-    )
+    size, tokens = np.meshgrid(np.geomspace(1e7, 1e10, n_sizes), np.geomspace(1e9, 1e11, n_tokens))
     n, d = size.ravel(), tokens.ravel()
     noise = np.exp(0.01 * np.random.default_rng(0).normal(size=(n_laws, len(n))))
     losses = (1.8 + 400 * n**-0.34 + 2000 * d**-0.37) * noise
-    return xr.DataArray(
-        losses, {"model_size": ("run", n), "tokens": ("run", d)}, ["validation", "run"]
-    )
+    return xr.DataArray(losses, {"model_size": ("run", n), "tokens": ("run", d)}, ["validation", "run"])
 
 
 def call(losses, **options):
@@ -46,13 +38,9 @@ def from_starts(losses, starts=SOME):
 
     def objective(p):
         a, b, e, alpha, beta = p
-        terms = np.stack(
-            [a - alpha * logs[0], b - beta * logs[1], np.full(len(measured), e)]
-        )
+        terms = np.stack([a - alpha * logs[0], b - beta * logs[1], np.full(len(measured), e)])
         return scipy.special.huber(DELTA, logsumexp(terms, axis=0) - measured).sum()
 
-    tried = [
-        scipy.optimize.minimize(objective, start, method="BFGS") for start in starts
-    ]
+    tried = [scipy.optimize.minimize(objective, start, method="BFGS") for start in starts]
     found = min(tried, key=lambda each: each.fun)
     return found.fun, found.x

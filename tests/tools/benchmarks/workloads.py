@@ -35,11 +35,7 @@ def make_scores(n_tasks: int, n_algorithms: int, n_runs: int, n_levels: int) -> 
     rng = np.random.default_rng(SEED)
     shape = (n_tasks, n_algorithms, n_runs, n_levels)
     wiggles = scipy.signal.lfilter([1.0], [1.0, -0.8], rng.normal(size=shape), axis=-1)
-    return (
-        10 * np.sqrt(np.linspace(0, 1, n_levels))
-        + rng.normal(size=(*shape[:-1], 1))
-        + wiggles
-    )
+    return 10 * np.sqrt(np.linspace(0, 1, n_levels)) + rng.normal(size=(*shape[:-1], 1)) + wiggles
 
 
 @dataclass(frozen=True)
@@ -66,9 +62,7 @@ class Workload:
             "run": np.arange(self.n_runs),
             "training": np.arange(self.n_levels) * 100.0,
         }
-        curves = xr.DataArray(
-            self.scores, coords, list(coords), name="score", attrs={"units": "1"}
-        )
+        curves = xr.DataArray(self.scores, coords, list(coords), name="score", attrs={"units": "1"})
         return curves if self.n_tasks > 1 else curves.isel(task=0, drop=True)
 
 
@@ -79,9 +73,7 @@ WORKLOADS = {
         Workload("m2 l10 k8, exact 92,378", 2, 10, 8, None, 100_000),
         Workload("m5 l10 k1,000, 10,000", 5, 10, 1_000, 10_000, 10_000),
         Workload("m10 l30 k10,000, 10,000", 10, 30, 10_000, 10_000, 10_000),
-        Workload(
-            "50 tasks of m4 l10 k100, 10,000", 4, 10, 100, 10_000, 10_000, n_tasks=50
-        ),
+        Workload("50 tasks of m4 l10 k100, 10,000", 4, 10, 100, 10_000, 10_000, n_tasks=50),
     )
 }
 
@@ -91,9 +83,7 @@ WORKLOADS = {
 
 def call(workload: Workload) -> xr.Dataset:
     """Test through the accessor, as users do."""
-    return workload.curves.curves.randomized_anova(
-        n_resamples=workload.n_resamples, rng=0
-    )
+    return workload.curves.curves.randomized_anova(n_resamples=workload.n_resamples, rng=0)
 
 
 # --- SciPy: scipy.stats.permutation_test with three vectorized statistics of the algorithm effect ---
@@ -105,9 +95,7 @@ def scipy_default(scores: Scores, n_resamples: int) -> Found:
     The straightforward vectorized statistic: samples are the numbers of the curves, and every shuffle gathers
     its curves, since the error needs every score again.
     """
-    return _each_task(
-        partial(_scipy_task, _statistic_of_curves, batched=False), scores, n_resamples
-    )
+    return _each_task(partial(_scipy_task, _statistic_of_curves, batched=False), scores, n_resamples)
 
 
 def scipy_gram(scores: Scores, n_resamples: int) -> Found:
@@ -133,9 +121,7 @@ def scipy_means(scores: Scores, n_resamples: int) -> Found:
         effect = sum(sample.sum(axis=axis) ** 2 for sample in samples) / n_runs
         return ratio * effect / (total - effect)
 
-    return _permutation_test(
-        list(means.swapaxes(0, 1)), statistic, n_resamples, _BATCH // (n_tasks * n_runs)
-    )
+    return _permutation_test(list(means.swapaxes(0, 1)), statistic, n_resamples, _BATCH // (n_tasks * n_runs))
 
 
 def _statistic_of_curves(curves: Scores, n_algorithms: int) -> tuple[Statistic, int]:
@@ -149,9 +135,7 @@ def _statistic_of_curves(curves: Scores, n_algorithms: int) -> tuple[Statistic, 
         for sample in samples:
             group = curves[sample]
             cell = group.mean(axis=-2, keepdims=True)
-            effect = (
-                effect + n_levels * n_runs * (cell.mean(axis=(-2, -1)) - grand) ** 2
-            )
+            effect = effect + n_levels * n_runs * (cell.mean(axis=(-2, -1)) - grand) ** 2
             error = error + ((group - cell) ** 2).sum(axis=(-2, -1))
         return ratio * effect / error
 
@@ -193,16 +177,10 @@ def _scipy_task(
     )
 
 
-_RNG = (
-    "rng"
-    if "rng" in inspect.signature(scipy.stats.permutation_test).parameters
-    else "random_state"
-)
+_RNG = "rng" if "rng" in inspect.signature(scipy.stats.permutation_test).parameters else "random_state"
 
 
-def _permutation_test(
-    samples: list[Any], statistic: Statistic, n_resamples: int, batch: int
-) -> Found:
+def _permutation_test(samples: list[Any], statistic: Statistic, n_resamples: int, batch: int) -> Found:
     result = scipy.stats.permutation_test(
         samples,
         statistic,
@@ -232,9 +210,7 @@ def skbio_permanova(scores: Scores, n_resamples: int) -> Found:
         n_algorithms, n_runs, n_levels = scores.shape
         distances = DistanceMatrix(squareform(pdist(scores.reshape(-1, n_levels))))
         groups = np.repeat(np.arange(n_algorithms), n_runs)
-        result = permanova(
-            distances, groups, permutations=n_resamples, seed=np.random.default_rng(0)
-        )
+        result = permanova(distances, groups, permutations=n_resamples, seed=np.random.default_rng(0))
         return result["test statistic"], result["p-value"]
 
     return _each_task(task, scores, n_resamples)
@@ -262,23 +238,15 @@ def statsmodels_loop(scores: Scores, n_resamples: int) -> Found:
             return anova_lm(fit).loc["C(algorithm)", "F"]
 
         observed = f_algorithm(labels)
-        shuffled = np.array(
-            [f_algorithm(rng.permutation(labels)) for _ in range(n_resamples)]
-        )
-        return observed, (1 + np.count_nonzero(shuffled >= observed)) / (
-            1 + n_resamples
-        )
+        shuffled = np.array([f_algorithm(rng.permutation(labels)) for _ in range(n_resamples)])
+        return observed, (1 + np.count_nonzero(shuffled >= observed)) / (1 + n_resamples)
 
     return _each_task(task, scores, n_resamples)
 
 
-def _each_task(
-    task: Callable[[Scores, int], Found], scores: Scores, n_resamples: int
-) -> Found:
+def _each_task(task: Callable[[Scores, int], Found], scores: Scores, n_resamples: int) -> Found:
     found = [task(each, n_resamples) for each in scores]
-    return np.array([statistic for statistic, _ in found]), np.array(
-        [pvalue for _, pvalue in found]
-    )
+    return np.array([statistic for statistic, _ in found]), np.array([pvalue for _, pvalue in found])
 
 
 PEERS = {

@@ -8,6 +8,4 @@ import sys
 from pathlib import Path
 
 # for `python -m calibration`: pytest has both folders on its path
-sys.path[:0] = [
-    str(Path(__file__).parents[3] / name) for name in ("notebooks", "tests")
-]
+sys.path[:0] = [str(Path(__file__).parents[3] / name) for name in ("notebooks", "tests")]

@@ -1,4 +1,5 @@
-"""The full form: `cd tests/tools && python -m calibration` measures all claims and writes the tables of docs/calibration.md.
+"""The full form: `cd tests/tools && python -m calibration` measures all claims and writes the tables of
+docs/calibration.md.
 
 Words as arguments choose the families whose names contain one of them; the tables of the others stay.
 """
@@ -68,9 +69,7 @@ def tables(found: Sequence[Found]) -> dict[str, str]:
 
 def made_with() -> str:
     """Say when and with what a table is made."""
-    packages = ", ".join(
-        f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray")
-    )
+    packages = ", ".join(f"{name} {version(name)}" for name in ("xcurves", "numpy", "scipy", "xarray"))
     return f"{dt.date.today().isoformat()}, Python {platform.python_version()}, {packages}."
 
 
@@ -83,23 +82,13 @@ def on_page(page: str, made: Mapping[str, str]) -> str:
     placed = kept | dict(made)
     order = list(dict.fromkeys(simulation.family for simulation in SIMULATIONS))
     ordered = [placed[family] for family in order if family in placed]
-    return (
-        before
-        + START
-        + "\n"
-        + "\n\n".join([head.strip(), *ordered])
-        + "\n"
-        + END
-        + after
-    )
+    return before + START + "\n" + "\n\n".join([head.strip(), *ordered]) + "\n" + END + after
 
 
 def _setting(simulation: Simulation, measured: xr.Dataset) -> str:
     """Return the data sets of a row, and their number where it is not the usual one."""
     n = int(measured.n_replications.max())
-    return (
-        simulation.setting if n >= USUAL else f"{simulation.setting} ({n:,} data sets)"
-    )
+    return simulation.setting if n >= USUAL else f"{simulation.setting} ({n:,} data sets)"
 
 
 def _wide(members: Sequence[Found], rows: Sequence[str]) -> str:
@@ -142,9 +131,7 @@ def _short(share: float) -> str:
 def main(words: Sequence[str]) -> int:
     """Measure, write the page, and fail if a claim does not hold."""
     chosen = [
-        each
-        for each in SIMULATIONS
-        if each.possible and (not words or any(word in each.family for word in words))
+        each for each in SIMULATIONS if each.possible and (not words or any(word in each.family for word in words))
     ]
     found = measure(chosen)
     PAGE.write_text(on_page(PAGE.read_text(), tables(found)))

@@ -79,14 +79,8 @@ def benchmarks(
     if first_runs is not None:
         values[:, :, 0, first_runs:] = np.nan
     if failing:
-        values[:, :, 0] += 6 * (
-            failing - (rng.random((n_datasets, n_tasks, n_runs)) < failing)
-        )
-    apart = (
-        shift
-        + tau * rng.normal(size=(n_datasets, n_tasks))
-        + turns * np.resize([1, -1], n_tasks)
-    )
+        values[:, :, 0] += 6 * (failing - (rng.random((n_datasets, n_tasks, n_runs)) < failing))
+    apart = shift + tau * rng.normal(size=(n_datasets, n_tasks)) + turns * np.resize([1, -1], n_tasks)
     values[:, :, 0] += apart[..., np.newaxis]
     values *= np.exp(scales * rng.normal(size=(n_datasets, n_tasks, 1, 1)))
     coords = {
@@ -117,10 +111,7 @@ def claims_of_pairs(data, *, rng=None):
     """The p of both claims, by the kernels alone: what `across_tasks` finds besides takes nearly all of its time."""
     values = data.isel(training=0).to_numpy()
     n_tasks = values.shape[1]
-    x, y = (
-        of_algorithm[..., ~np.isnan(of_algorithm[0, 0])]
-        for of_algorithm in np.moveaxis(values, 2, 0)
-    )
+    x, y = (of_algorithm[..., ~np.isnan(of_algorithm[0, 0])] for of_algorithm in np.moveaxis(values, 2, 0))
     n_runs = ((x.shape[-1], y.shape[-1]),) * n_tasks
     deals = task_plans.plan_deals(n_runs, RESAMPLES, entropy=rng)
     weights = np.full(n_tasks, 1 / n_tasks)
@@ -136,17 +127,13 @@ def claims_of_pairs(data, *, rng=None):
 
 def all_tests(data, *, rows, rng=None):
     """The p-values of this package and of others."""
-    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(
-        pair=0, drop=True
-    )
+    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(pair=0, drop=True)
     known = {
         f"{words}{claim}": found[name].sel(task_effect=claim, drop=True)
         for words, name in (("", "pvalue"), ("P(X > Y), ", "prob_greater_pvalue"))
         for claim in ("fixed", "random")
     }
-    values = data.transpose(
-        "replication", "task", "algorithm", "run", "training"
-    ).to_numpy()[..., 0]
+    values = data.transpose("replication", "task", "algorithm", "run", "training").to_numpy()[..., 0]
     wanted = {name for name in OTHERS if name in rows}
     for name, p in of_others(values[:, :, 0], values[:, :, 1], rng):
         known[name] = xr.DataArray(p, dims="replication")
@@ -164,21 +151,15 @@ def of_others(x, y, rng):
     z = np.sign(greater.mean(axis=(-1, -2)) - 0.5) * stats.norm.isf(p / 2)
     yield "Stouffer", 2 * stats.norm.sf(np.abs(z.sum(axis=1)) / np.sqrt(p.shape[1]))
     yield "Wilcoxon", stats.wilcoxon(x.mean(axis=-1) - y.mean(axis=-1), axis=1).pvalue
-    variance = (
-        greater.mean(axis=-1).var(axis=-1, ddof=1)
-        + greater.mean(axis=-2).var(axis=-1, ddof=1)
-    ) / n
+    variance = (greater.mean(axis=-1).var(axis=-1, ddof=1) + greater.mean(axis=-2).var(axis=-1, ddof=1)) / n
     theta = greater.mean(axis=(-1, -2)) - 0.5
     with np.errstate(divide="ignore"):
         yield (
             "pooled z",
-            2
-            * stats.norm.sf(np.abs(theta.sum(axis=1)) / np.sqrt(variance.sum(axis=1))),
+            2 * stats.norm.sf(np.abs(theta.sum(axis=1)) / np.sqrt(variance.sum(axis=1))),
         )
     generator = np.random.default_rng(rng)
-    rejected = np.array(
-        [bootstrapped(*each, generator) for each in zip(x, y, strict=True)]
-    )
+    rejected = np.array([bootstrapped(*each, generator) for each in zip(x, y, strict=True)])
     yield "bootstrap, P(X > Y)", 1.0 - rejected[:, 0]
     yield "bootstrap, IQM", 1.0 - rejected[:, 1]
 
@@ -187,37 +168,24 @@ def bootstrapped(x, y, generator):
     """Return whether 95 % intervals of P(X > Y) and of the difference of IQM leave out what no difference gives."""
     n_tasks, n = x.shape
     rows = np.arange(n_tasks)[:, np.newaxis]
-    first, second = (
-        each[rows, generator.integers(n, size=(BOOTSTRAPS, n_tasks, n))]
-        for each in (x, y)
-    )
-    theta = (first[..., :, np.newaxis] > second[..., np.newaxis, :]).mean(
-        axis=(1, 2, 3)
-    ) + (
-        (first[..., :, np.newaxis] == second[..., np.newaxis, :]).mean(axis=(1, 2, 3))
-        / 2
+    first, second = (each[rows, generator.integers(n, size=(BOOTSTRAPS, n_tasks, n))] for each in (x, y))
+    theta = (first[..., :, np.newaxis] > second[..., np.newaxis, :]).mean(axis=(1, 2, 3)) + (
+        (first[..., :, np.newaxis] == second[..., np.newaxis, :]).mean(axis=(1, 2, 3)) / 2
     )
     cut = n_tasks * n // 4
     iqm = [
-        np.sort(each.reshape(BOOTSTRAPS, -1), axis=1)[:, cut : n_tasks * n - cut].mean(
-            axis=1
-        )
+        np.sort(each.reshape(BOOTSTRAPS, -1), axis=1)[:, cut : n_tasks * n - cut].mean(axis=1)
         for each in (first, second)
     ]
-    ends = [
-        np.quantile(drawn, [0.025, 0.975]) for drawn in (theta - 0.5, iqm[0] - iqm[1])
-    ]
+    ends = [np.quantile(drawn, [0.025, 0.975]) for drawn in (theta - 0.5, iqm[0] - iqm[1])]
     return [low > 0 or high < 0 for low, high in ends]
 
 
 def intervals(data, *, shift=0.0, rng=None):
     """Whether intervals miss the mean difference over all tasks that there are."""
-    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(
-        pair=0, drop=True
-    )
+    found = xcurves.across_tasks(data, n_resamples=RESAMPLES, rng=rng).isel(pair=0, drop=True)
     return {
-        claim: missed(found.difference_ci.sel(task_effect=claim, drop=True), shift)
-        for claim in ("fixed", "random")
+        claim: missed(found.difference_ci.sel(task_effect=claim, drop=True), shift) for claim in ("fixed", "random")
     }
 
 
@@ -263,9 +231,7 @@ def along(
     """Dependent curves of algorithms that differ in each task, but not on average; `skewed_tasks`, exponentially."""
     values = rng.normal(size=(n_datasets, n_tasks, n_algorithms, n_runs, 8))
     for level in range(1, 8):
-        values[..., level] = (
-            0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
-        )
+        values[..., level] = 0.7 * values[..., level - 1] + np.sqrt(0.51) * values[..., level]
     # the first alone, by as much at all levels: the difference is skewed
     if skewed_tasks:
         apart = rng.exponential(size=(n_datasets, n_tasks, 1, 1)) - 1
@@ -293,26 +259,16 @@ def any_fraction_of_any_pair(data, *, rng=None):
 def aggregate(data, *, groups=1, sizes=None, rng=None):
     """What the profile over tasks says of equal algorithms, tasks in families of one size or of these sizes."""
     n_tasks = data.sizes["task"]
-    families = (
-        np.arange(n_tasks) // groups
-        if sizes is None
-        else np.repeat(np.arange(len(sizes)), sizes)
-    )
-    found = xcurves.profile_across_tasks(
-        data, fractions=8, task_groups=families, n_resamples=ENOUGH, rng=rng
-    )
+    families = np.arange(n_tasks) // groups if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
+    found = xcurves.profile_across_tasks(data, fractions=8, task_groups=families, n_resamples=ENOUGH, rng=rng)
     found = found.isel(pair=0, drop=True)
     beyond = missed(found.difference_band, 0.0)
     return {
         "any fraction, step-down": found.pvalue_adjusted.min("budget_fraction"),
         "any fraction, unadjusted": found.pvalue.min("budget_fraction"),
         "band of the difference": beyond.min("budget_fraction"),
-        "its band without its p": outside(
-            ((beyond == 0) & (found.pvalue_adjusted > 0.05)).any("budget_fraction")
-        ),
-        "interval of one fraction": missed(found.difference_ci, 0.0).isel(
-            budget_fraction=3, drop=True
-        ),
+        "its band without its p": outside(((beyond == 0) & (found.pvalue_adjusted > 0.05)).any("budget_fraction")),
+        "interval of one fraction": missed(found.difference_ci, 0.0).isel(budget_fraction=3, drop=True),
     }
 
 
@@ -320,9 +276,7 @@ def chances(data, *, n_resamples=ENOUGH, rng=None):
     """The smallest p of the probability of scoring higher, of any pair, and any place that a tie contradicts."""
     found = xcurves.across_tasks(data, n_resamples=n_resamples, rng=rng)
     known = {
-        f"any pair, {claim}{how}": found[name]
-        .sel(task_effect=claim, drop=True)
-        .min("pair")
+        f"any pair, {claim}{how}": found[name].sel(task_effect=claim, drop=True).min("pair")
         for claim in ("random", "fixed")
         for name, how in (
             ("prob_greater_pvalue_adjusted", ""),
@@ -330,11 +284,7 @@ def chances(data, *, n_resamples=ENOUGH, rng=None):
         )
     }
     return known | {
-        "any place, random": outside(
-            (found.place_ci.sel(task_effect="random", ci_bound="lower") > 1).any(
-                "algorithm"
-            )
-        )
+        "any place, random": outside((found.place_ci.sel(task_effect="random", ci_bound="lower") > 1).any("algorithm"))
     }
 
 
@@ -348,9 +298,7 @@ def left_out(data, *, ahead, rng=None):
     """Whether the best, or any that ties, is not among those that may be; and whether any pair's interval misses."""
     found = xcurves.across_tasks(data, n_resamples=ENOUGH, rng=rng)
     best = found.may_be_best.isel(algorithm=slice(None) if ahead == 0 else [-1]) == 0
-    apart = -ahead * (found.algorithm_b == data.algorithm[-1].item()).drop_vars(
-        found.pair.coords
-    )
+    apart = -ahead * (found.algorithm_b == data.algorithm[-1].item()).drop_vars(found.pair.coords)
     missing = missed(found.difference_ci_simultaneous, apart).min("pair")
     return {
         f"{what}{claim}": p.sel(task_effect=claim, drop=True)
@@ -383,9 +331,7 @@ def largest_t(x):
     order = np.argsort(-ratio[..., 0], axis=-1)
     ordered = np.take_along_axis(ratio, order[..., np.newaxis], axis=1)
     largest = np.maximum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
-    by_step = np.maximum.accumulate(
-        (largest >= ordered[..., :1] - 1e-10).mean(axis=-1), axis=-1
-    )
+    by_step = np.maximum.accumulate((largest >= ordered[..., :1] - 1e-10).mean(axis=-1), axis=-1)
     adjusted = np.empty(by_step.shape)
     np.put_along_axis(adjusted, order, by_step, axis=-1)
     return adjusted
@@ -393,9 +339,7 @@ def largest_t(x):
 
 def by_flips(data, *, ahead, rng=None):
     """The adjusted p of any pair, or of one of which the second is ahead, by the smallest p and by the largest |T|."""
-    scores = data.transpose(
-        "replication", "algorithm", "task", "run", "training"
-    ).to_numpy()[..., 0, 0]
+    scores = data.transpose("replication", "algorithm", "task", "run", "training").to_numpy()[..., 0, 0]
     first, second = np.triu_indices(scores.shape[1], 1)
     x = scores[:, first] - scores[:, second]
     flips = plans.plan_flips(x.shape[-1], None)
@@ -404,10 +348,7 @@ def by_flips(data, *, ahead, rng=None):
         "largest T": largest_t(x),
     }
     of = np.flatnonzero(second == scores.shape[1] - 1)[:1] if ahead else slice(None)
-    return {
-        name: xr.DataArray(p[:, of].min(axis=1), dims="replication")
-        for name, p in known.items()
-    }
+    return {name: xr.DataArray(p[:, of].min(axis=1), dims="replication") for name, p in known.items()}
 
 
 def numbers_of(data):
@@ -415,20 +356,13 @@ def numbers_of(data):
 
     Many data sets then are many pairs of one call of a kernel; a test has them beside `across_tasks`.
     """
-    x, y = (
-        data.sel(algorithm=name)[..., 0]
-        .transpose("replication", "task", "run")
-        .to_numpy()
-        for name in "ab"
-    )
+    x, y = (data.sel(algorithm=name)[..., 0].transpose("replication", "task", "run").to_numpy() for name in "ab")
     return x, y, *task_effects.task_differences(x, y, paired=False)
 
 
 def interval(ends):
     """Label ends of intervals of data sets."""
-    return xr.DataArray(
-        ends, {"ci_bound": ["lower", "upper"]}, ("replication", "ci_bound")
-    )
+    return xr.DataArray(ends, {"ci_bound": ["lower", "upper"]}, ("replication", "ci_bound"))
 
 
 def spreads_and_shares(data):
@@ -463,9 +397,7 @@ def mean_differences(data, rng):
     """Intervals of the mean difference for tasks like these."""
     d = numbers_of(data)[2] / data.sizes["task"]
     plan = plans.plan_flips(d.shape[1], ENOUGH, rng)
-    return interval(
-        task_flips.flip_intervals(d, np.full(d.shape, 1 / d.shape[1]), plan, ALPHA)[0]
-    )
+    return interval(task_flips.flip_intervals(d, np.full(d.shape, 1 / d.shape[1]), plan, ALPHA)[0])
 
 
 def between_skewed(data, *, rng=None):
@@ -476,9 +408,7 @@ def between_skewed(data, *, rng=None):
         "mean difference, random": missed(mean, 0.0),
         "all of it too low": outside(mean.sel(ci_bound="upper", drop=True) < 0),
         "standard deviation over tasks": missed(sd, 2.0),
-        "share of tasks": missed(
-            share, stats.exponnorm.sf(0, 2 / noise, loc=-2, scale=noise)
-        ),
+        "share of tasks": missed(share, stats.exponnorm.sf(0, 2 / noise, loc=-2, scale=noise)),
     }
 
 
@@ -491,22 +421,15 @@ def at_the_margin(data, *, margin, rng=None):
     )
     deals = task_plans.plan_deals(sizes, ENOUGH, entropy=rng)
     flips = plans.plan_flips(d.shape[1], ENOUGH, rng)
-    fixed = task_effects.task_effect_tests(
-        x, y, weights[0], deals, ALPHA, margin=margin
-    )["margin_pvalue"]
+    fixed = task_effects.task_effect_tests(x, y, weights[0], deals, ALPHA, margin=margin)["margin_pvalue"]
     random, _ = task_flips.flip_margins(weights * d, weights, flips, margin, ALPHA)
-    return {
-        name: xr.DataArray(p, dims="replication")
-        for name, p in (("fixed", fixed), ("random", random))
-    }
+    return {name: xr.DataArray(p, dims="replication") for name, p in (("fixed", fixed), ("random", random))}
 
 
 def on_fixed_tasks(n_datasets, *, n_tasks, n_runs, rng):
     """Dependent curves of one algorithm on the same tasks, of unlike mean and spread, in all data sets."""
     tasks = np.random.default_rng(7)
-    curves = along(n_datasets, n_tasks=n_tasks, n_runs=n_runs, tau=0.0, rng=rng).isel(
-        algorithm=[0]
-    )
+    curves = along(n_datasets, n_tasks=n_tasks, n_runs=n_runs, tau=0.0, rng=rng).isel(algorithm=[0])
     means, spreads = tasks.normal(size=n_tasks), tasks.uniform(0.25, 0.75, n_tasks)
     rise = np.linspace(0, 1, 8) * tasks.lognormal(0, 0.3, (n_tasks, 1))
     return curves * xr.DataArray(spreads, dims="task") + xr.DataArray(
@@ -517,13 +440,9 @@ def on_fixed_tasks(n_datasets, *, n_tasks, n_runs, rng):
 @lru_cache
 def true_statistics(n_tasks):
     """Return mean, IQM and mean of the best half of very many runs of those tasks."""
-    curves = on_fixed_tasks(
-        20_000, n_tasks=n_tasks, n_runs=1, rng=np.random.default_rng(0)
-    )
+    curves = on_fixed_tasks(20_000, n_tasks=n_tasks, n_runs=1, rng=np.random.default_rng(0))
     pooled = np.sort(
-        curves.transpose("replication", "task", ..., "training")
-        .to_numpy()
-        .reshape(-1, 8),
+        curves.transpose("replication", "task", ..., "training").to_numpy().reshape(-1, 8),
         axis=0,
     )
     n = len(pooled)
@@ -561,12 +480,8 @@ def bands(data, *, rng=None):
         n_resamples=RESAMPLES,
         rng=rng,
     )
-    curve = with_none.mean_curve_band.isel(algorithm=0, drop=True).rename(
-        budget_fraction="training"
-    )
-    of_curve = missed(
-        curve.drop_vars("training"), xr.DataArray(truth[0], dims="training")
-    )
+    curve = with_none.mean_curve_band.isel(algorithm=0, drop=True).rename(budget_fraction="training")
+    of_curve = missed(curve.drop_vars("training"), xr.DataArray(truth[0], dims="training"))
     return {
         "mean curve": of_curve.min("training"),
         "mean": known["score_mean"].min("training"),
@@ -597,9 +512,7 @@ def _of_failing(*claims):
 
 
 def _of_pairs(n_tasks, scales, claims, ahead=0.0):
-    words = f"five algorithms, {n_tasks} tasks" + (
-        f" of scales exp N(0, {scales:g})" if scales else ""
-    )
+    words = f"five algorithms, {n_tasks} tasks" + (f" of scales exp N(0, {scales:g})" if scales else "")
     family = "Across tasks, adjusted over pairs: random claim"
     if ahead:
         family = f"{family}, power"
@@ -634,9 +547,7 @@ SIMULATIONS = [
         Simulation(
             "Across tasks, lognormal runs of unlike spread",
             f"no difference, 3 runs of sd 3 v 6 of sd 1, {n_tasks} tasks",
-            partial(
-                lognormal_benchmarks, n_tasks=n_tasks, n_runs=(3, 6), spread=(3.0, 1.0)
-            ),
+            partial(lognormal_benchmarks, n_tasks=n_tasks, n_runs=(3, 6), spread=(3.0, 1.0)),
             claims_of_pairs,
             {"fixed": fails(0.07), "random": near(0.05, 0.12)},
             short=1_000,
@@ -988,11 +899,7 @@ SIMULATIONS = [
             ),
         )
     ),
-    *(
-        _of_pairs(n_tasks, scales, (AT_MOST, AT_MOST))
-        for n_tasks in (6, 8, 12)
-        for scales in (0.0, 1.5)
-    ),
+    *(_of_pairs(n_tasks, scales, (AT_MOST, AT_MOST)) for n_tasks in (6, 8, 12) for scales in (0.0, 1.5)),
     *(
         _of_pairs(n_tasks, scales, (near(*least_p), near(*largest)), ahead=1.5)
         for n_tasks, scales, least_p, largest in (

@@ -1,7 +1,7 @@
 """How often AdaStop, and `sequential`, say that two equal algorithms differ.
 
-`cd tests/tools && python -m calibration.adastop_rates` prints it. AdaStop is another package, so docs/calibration.md has no
-table of it.
+`cd tests/tools && python -m calibration.adastop_rates` prints it. AdaStop is another package, so docs/calibration.md
+has no table of it.
 """
 
 from __future__ import annotations
@@ -41,23 +41,12 @@ def counts(n_datasets):
         shifts=(0.0, 0.0),
         rng=np.random.default_rng(0),
     )
-    theirs = sum(
-        by_adastop(pair, seed)
-        for seed, pair in enumerate(data.isel(training=0).to_numpy())
-    )
-    blocks = [
-        data.isel(replication=slice(start, start + 50))
-        for start in range(0, n_datasets, 50)
-    ]
-    every = [
-        last(sequential(block, LOOKS, seed, spending="linear"))
-        for seed, block in enumerate(blocks)
-    ]
+    theirs = sum(by_adastop(pair, seed) for seed, pair in enumerate(data.isel(training=0).to_numpy()))
+    blocks = [data.isel(replication=slice(start, start + 50)) for start in range(0, n_datasets, 50)]
+    every = [last(sequential(block, LOOKS, seed, spending="linear")) for seed, block in enumerate(blocks)]
     return {
         f"adastop {version('adastop')}": theirs,
-        f"xcurves {xcurves.__version__}": sum(
-            int((p <= ALPHA + 1e-12).sum()) for p in every
-        ),
+        f"xcurves {xcurves.__version__}": sum(int((p <= ALPHA + 1e-12).sum()) for p in every),
     }
 
 
@@ -68,9 +57,7 @@ def main():
     n_datasets = parser.parse_args().n
     for name, count in counts(n_datasets).items():
         low, high = stats.binomtest(count, n_datasets).proportion_ci()
-        print(
-            f"{name}: {count / n_datasets:.3f} ({low:.3f} to {high:.3f}) of {n_datasets}, nominal {ALPHA:g}"
-        )
+        print(f"{name}: {count / n_datasets:.3f} ({low:.3f} to {high:.3f}) of {n_datasets}, nominal {ALPHA:g}")
 
 
 if __name__ == "__main__":

@@ -34,9 +34,7 @@ def folds(n_datasets, *, alpha, rng):
     """Folds 16, 8, 4, 2, 1 with variances as in the other simulations of folds."""
     gamma, slope = rng.uniform([-0.7, 5], [-0.2, 30], (n_datasets, 2)).T
     sd = np.sqrt(0.02 + slope[:, np.newaxis] / N)[:, np.newaxis]
-    values = law(N, alpha, gamma)[:, np.newaxis] + sd * rng.normal(
-        size=(n_datasets, 16, len(N))
-    )
+    values = law(N, alpha, gamma)[:, np.newaxis] + sd * rng.normal(size=(n_datasets, 16, len(N)))
     values[:, np.arange(16)[:, np.newaxis] >= 400 / N] = np.nan
     return _labelled(np.maximum(values, 0), N, gamma)
 
@@ -58,19 +56,13 @@ def fitted(data, *, alpha, rng=None):
     fit = xcurves.fit_power_law(data.drop_vars("gamma"), predict_at=at)
     truth = law(np.array([*at, n[-1]]), alpha, gamma)
     true = [xr.DataArray(each, dims="replication") for each in truth.T]
-    found = {
-        "error_at_n": missed(
-            fit.estimate_ci.sel(param="error_at_n", drop=True), true[-1]
-        )
-    }
+    found = {"error_at_n": missed(fit.estimate_ci.sel(param="error_at_n", drop=True), true[-1])}
     for name, how in (
         ("prediction_ci_given_law", "by the law"),
         ("prediction_ci", "widened"),
     ):
         for i, times in enumerate(TIMES):
-            found[f"error at {times}N, {how}"] = missed(
-                fit[name].isel(n=i, drop=True), true[i]
-            )
+            found[f"error at {times}N, {how}"] = missed(fit[name].isel(n=i, drop=True), true[i])
     return found
 
 
@@ -88,11 +80,7 @@ def _simulation(alpha, setting, make):
 
 ROWS = (
     "error_at_n",
-    *(
-        f"error at {times}N, {how}"
-        for how in ("by the law", "widened")
-        for times in TIMES
-    ),
+    *(f"error at {times}N, {how}" for how in ("by the law", "widened") for times in TIMES),
 )
 SIMULATIONS = [
     _simulation(alpha, setting, make)

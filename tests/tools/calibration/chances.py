@@ -1,4 +1,4 @@
-"""Whether the chance that the looks left show a pair comes true, and how often pairs that are called futile are shown."""
+"""Whether the chance that the looks left show a pair comes true, and how often futile pairs are shown."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def said_and_shown(data, rng):
         shown[number] = by_look[-1]
         for k in np.flatnonzero(~by_look[:-1]).tolist():
             seen = seen_by(of_study, of_run, k, test["difference"][k], test["scale"][k])
-            left = levels_left(
-                seen, sizes[: k + 1], N_LOOKS, "square", ALPHA, RESAMPLES
-            )
+            left = levels_left(seen, sizes[: k + 1], N_LOOKS, "square", ALPHA, RESAMPLES)
             said[number, k] = chances(seen, left, np.zeros(0), rng, k)[0]
     return said, shown
 
@@ -72,7 +70,7 @@ def _row(look, low, high):
 
 
 def came_true(data, *, rng=None):
-    """Whether pairs are shown in the end, of those of which a look says a chance within a tenth; others do not count."""
+    """Whether pairs are shown in the end, of those whose chance is within a tenth; others do not count."""
     said, shown = said_and_shown(data, rng)
     found = {}
     for row, (look, low, high) in rows_of_looks().items():

@@ -27,22 +27,14 @@ class Claim(NamedTuple):
 
     def allows(self, count: int, n: int) -> bool:
         """Whether a count is within the 99.9 % binomial bounds."""
-        return bool(
-            stats.binom.ppf(0.0005, n, self.least)
-            <= count
-            <= stats.binom.ppf(0.9995, n, self.most)
-        )
+        return bool(stats.binom.ppf(0.0005, n, self.least) <= count <= stats.binom.ppf(0.9995, n, self.most))
 
     def __str__(self) -> str:
         if self.most == 1:
             return f"not held: more than {self.least:g}"
         if self.least == self.most:
             return f"{self.least:.4g}"
-        return (
-            f"at most {self.most:g}"
-            if self.least == 0
-            else f"{self.least:g} to {self.most:g}"
-        )
+        return f"at most {self.most:g}" if self.least == 0 else f"{self.least:g} to {self.most:g}"
 
 
 EXACT = Claim(ALPHA, ALPHA)
@@ -87,9 +79,7 @@ class Simulation:
     def measure(self, n: int) -> xr.Dataset:
         """Return the rates of `n` data sets on (row), with their 99.9 % intervals."""
         test = partial(_rows, self.procedure, list(self.claims))
-        replications = Replications(
-            self.generator, test, "pvalue", ALPHA, 1998, self.block
-        )
+        replications = Replications(self.generator, test, "pvalue", ALPHA, 1998, self.block)
         with warnings.catch_warnings():
             # of few runs, exponents at the edge
             warnings.simplefilter("ignore", UserWarning)
@@ -112,21 +102,14 @@ def _rows(
     """Return the p-values of all rows as one array."""
     found = procedure(data, rng=rng)
     assert list(found) == rows, (list(found), rows)
-    bare = [
-        p.reset_coords(drop=True).drop_vars("replication", errors="ignore")
-        for p in found.values()
-    ]
-    return xr.concat(bare, "row", coords="minimal", compat="override").assign_coords(
-        row=rows
-    )
+    bare = [p.reset_coords(drop=True).drop_vars("replication", errors="ignore") for p in found.values()]
+    return xr.concat(bare, "row", coords="minimal", compat="override").assign_coords(row=rows)
 
 
 def missed(interval: xr.DataArray, truth: Any) -> xr.DataArray:
     """Return 0 where an interval does not hold the truth, else 1: as a p-value of the truth."""
     slack = 1e-12 * (1 + abs(truth))
-    low, high = (
-        interval.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper")
-    )
+    low, high = (interval.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper"))
     return outside((low > truth + slack) | (high < truth - slack))
 
 

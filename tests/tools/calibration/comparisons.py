@@ -23,11 +23,7 @@ def two(n_datasets, *, m, n, spread=1.0, shift=0.0, ties=False, rng):
     """Two samples of normal scores, or of four values with ties."""
     values = np.full((n_datasets, 2, max(m, n)), np.nan)
     for place, size in enumerate((m, n)):
-        drawn = (
-            rng.integers(0, 4, (n_datasets, size))
-            if ties
-            else rng.normal(size=(n_datasets, size))
-        )
+        drawn = rng.integers(0, 4, (n_datasets, size)) if ties else rng.normal(size=(n_datasets, size))
         values[:, place, :size] = drawn
     values[:, 0] = values[:, 0] * spread + shift
     return labelled(values, algorithm=["a", "b"], run=np.arange(max(m, n)))
@@ -53,12 +49,8 @@ def apart(data, *, shift, rng=None):
     """The band of quantile differences of two samples that are so far apart, and which verdict is wrong."""
     found = xcurves.compare_distributions(data).squeeze("pair", drop=True)
     return {
-        "quantile difference, everywhere": missed(
-            found.quantile_difference_band, shift
-        ).min("probability"),
-        "verdict for the lower": outside(
-            (found.dominance == -1) | (found.dominance == 2)
-        ),
+        "quantile difference, everywhere": missed(found.quantile_difference_band, shift).min("probability"),
+        "verdict for the lower": outside((found.dominance == -1) | (found.dominance == 2)),
     }
 
 
@@ -72,17 +64,15 @@ def three(n_datasets, *, n, rng):
 def adjusted(data, *, rng=None):
     """Holm's p of the equal pair."""
     return {
-        "KS, adjusted, the equal pair": xcurves.compare_distributions(
-            data
-        ).ks_pvalue_adjusted.sel(pair="b - c", drop=True)
+        "KS, adjusted, the equal pair": xcurves.compare_distributions(data).ks_pvalue_adjusted.sel(
+            pair="b - c", drop=True
+        )
     }
 
 
 def _compared(setting, claims, *, probability=0.5, short=2_000, **options):
     return Simulation(
-        "Two distributions, P(X > Y)"
-        if list(claims) == ["P(X > Y)"]
-        else "Two distributions, tests and bands",
+        "Two distributions, P(X > Y)" if list(claims) == ["P(X > Y)"] else "Two distributions, tests and bands",
         setting,
         partial(two, **options),
         partial(compared, rows=list(claims), probability=probability),
@@ -112,10 +102,7 @@ SIMULATIONS = [
             spread=spread,
         )
         for spread, m, n, claim in (
-            *(
-                (1.0, m, n, near(0.04, 0.07))
-                for m, n in ((30, 30), (10, 100), (5, 50), (100, 10))
-            ),
+            *((1.0, m, n, near(0.04, 0.07)) for m, n in ((30, 30), (10, 100), (5, 50), (100, 10))),
             (10.0, 10, 10, near(0.06, 0.13)),
             (10.0, 30, 30, near(0.05, 0.11)),
             (10.0, 10, 100, fails(0.15)),

@@ -35,17 +35,13 @@ def contrast(data, *, truth=0.0, alternative="two-sided", paired=False, rng=None
 
 def bound(data, *, alternative, rng=None):
     """Whether the one end of a one-sided interval misses."""
-    result = xcurves.contrast(
-        data, {"a1": 1, "a2": -1}, alternative=alternative, n_resamples=FEW, rng=rng
-    )
+    result = xcurves.contrast(data, {"a1": 1, "a2": -1}, alternative=alternative, n_resamples=FEW, rng=rng)
     return {"interval": missed(result.estimate_ci, 0.0)}
 
 
 def exponential(n_datasets, *, spread, n_runs, rng):
     """Scores with exponential offsets of mean 0."""
-    values = (rng.exponential(size=(n_datasets, 2, max(n_runs), 1)) - 1) * np.array(
-        spread
-    )[:, None, None]
+    values = (rng.exponential(size=(n_datasets, 2, max(n_runs), 1)) - 1) * np.array(spread)[:, None, None]
     coords = {
         "algorithm": ["a1", "a2"],
         "run": np.arange(max(n_runs)),
@@ -147,15 +143,9 @@ def pairwise(data, *, paired=False, rng=None):
     adjusted = result.pvalue_adjusted
     equal = {"pair": "a2 - a3"}
     return {
-        "algorithm, adjusted, the equal pair": adjusted.sel(
-            effect="algorithm", **equal, drop=True
-        ),
-        "interaction, adjusted, any pair": adjusted.sel(
-            effect="interaction", drop=True
-        ).min("pair"),
-        "interval of the equal pair": missed(
-            result.difference_ci.sel(**equal, drop=True), 0.0
-        ),
+        "algorithm, adjusted, the equal pair": adjusted.sel(effect="algorithm", **equal, drop=True),
+        "interaction, adjusted, any pair": adjusted.sel(effect="interaction", drop=True).min("pair"),
+        "interval of the equal pair": missed(result.difference_ci.sel(**equal, drop=True), 0.0),
     }
 
 
@@ -164,14 +154,10 @@ def unadjusted(data, *, paired=False, rng=None):
     result = xcurves.pairwise(data, n_resamples=FEW, paired=paired, rng=rng)
     alone = result.pvalue.sel(effect="interaction", drop=True)
     return {
-        "algorithm, unadjusted, the equal pair": result.pvalue.sel(
-            effect="algorithm", pair="a2 - a3", drop=True
-        ),
+        "algorithm, unadjusted, the equal pair": result.pvalue.sel(effect="algorithm", pair="a2 - a3", drop=True),
         "interaction, unadjusted, one pair": alone.sel(pair="a1 - a2", drop=True),
         "interaction, unadjusted, any pair": alone.min("pair"),
-        "interval of a pair that differs": missed(
-            result.difference_ci.sel(pair="a1 - a2", drop=True), MAIN
-        ),
+        "interval of a pair that differs": missed(result.difference_ci.sel(pair="a1 - a2", drop=True), MAIN),
     }
 
 
@@ -190,9 +176,7 @@ ALONE = {
 
 def _pairs(setting, procedure, claims, **options):
     make = partial(simulated, n_algorithms=3, algorithm_effect=MAIN, **options)
-    return Simulation(
-        "Pairwise (Holm)", setting, make, procedure, claims, short=200, block=BLOCK
-    )
+    return Simulation("Pairwise (Holm)", setting, make, procedure, claims, short=200, block=BLOCK)
 
 
 PAIRS = [

@@ -32,13 +32,9 @@ def walks(n_datasets, *, n_runs, noise="normal", n_levels=20, rng):
 def bands(data, *, rng=None):
     """Whether the bands of a picture leave out the true mean of 0."""
     beyond, last = [], []
-    for number, runs in enumerate(
-        data.transpose("replication", "run", "training").to_numpy()
-    ):
+    for number, runs in enumerate(data.transpose("replication", "run", "training").to_numpy()):
         entropy = 100_000 * (0 if rng is None else rng) + number
-        low, high = bootstrap.mean_curve(runs[np.newaxis], RESAMPLES, 0.05, entropy)[
-            "mean_curve_band"
-        ].T
+        low, high = bootstrap.mean_curve(runs[np.newaxis], RESAMPLES, 0.05, entropy)["mean_curve_band"].T
         beyond.append(bool(((low > 0) | (high < 0)).any()))
         low, high = mean_limits(runs[:, -1:], "pointwise", 0.95)[:, 0]
         last.append(bool(low > 0 or high < 0))

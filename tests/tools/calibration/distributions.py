@@ -53,9 +53,7 @@ def truth(distribution):
 
 
 STATISTICS = tuple(truth(DISTRIBUTIONS["normal"]))
-WITH_BOUNDS = tuple(
-    name for name in STATISTICS if name not in ("score_std", "partial_mean_above")
-)
+WITH_BOUNDS = tuple(name for name in STATISTICS if name not in ("score_std", "partial_mean_above"))
 
 
 def samples(n_datasets, *, distribution, n, rng):
@@ -101,12 +99,8 @@ def everywhere(data, *, distribution, rng=None):
     limits = ecdf.band(x.shape[-1], 0.05)
     # F just below each score
     below = law.cdf(x - 1) if distribution == "die" else law.cdf(x)
-    beyond = (law.cdf(x) < limits.lower[1:] - 1e-12) | (
-        below > limits.upper[:-1] + 1e-12
-    )
-    found = xcurves.tuning_curve(data, n_trials=100, bounds=(low, high)).squeeze(
-        "pair", drop=True
-    )
+    beyond = (law.cdf(x) < limits.lower[1:] - 1e-12) | (below > limits.upper[:-1] + 1e-12)
+    found = xcurves.tuning_curve(data, n_trials=100, bounds=(low, high)).squeeze("pair", drop=True)
     median = xr.DataArray(law.ppf(0.5 ** (1 / trials)), dims="trials")
     steps = np.linspace(low, high, 20_001 if distribution != "die" else 6)
     at = np.diff(steps) * law.cdf((steps[1:] + steps[:-1]) / 2) ** trials[:, np.newaxis]
@@ -120,9 +114,7 @@ def everywhere(data, *, distribution, rng=None):
         "F": xr.DataArray(outside(beyond.any(axis=-1)), dims="replication"),
         "median best of k, all k": missed(one.best_median_band, median).min("trials"),
         "mean best of k, all k": missed(one.best_mean_band, mean).min("trials"),
-        "difference of medians, all k": missed(found.difference_band, 0.0).min(
-            "trials"
-        ),
+        "difference of medians, all k": missed(found.difference_band, 0.0).min("trials"),
         "trials to match, all k": missed(found.trials_to_match_ci, match).min("trials"),
         "median best of 10": missed(one.best_median_ci, median).isel(trials=9),
     }
@@ -132,14 +124,10 @@ def statistics(data, *, distribution, rows, rng=None, **options):
     """Intervals of statistics."""
     law = DISTRIBUTIONS[distribution]
     threshold, target = law.ppf([THRESHOLD, TARGET])
-    found = xcurves.performance_cdf(
-        data, cvar_level=CVAR, threshold=threshold, target=target, rng=rng, **options
-    )
+    found = xcurves.performance_cdf(data, cvar_level=CVAR, threshold=threshold, target=target, rng=rng, **options)
     bounds = found.statistic_ci.assign_coords(param=list(STATISTICS))
     expected = truth(law)
-    return {
-        row: missed(bounds.sel(param=row, drop=True), expected[row]) for row in rows
-    }
+    return {row: missed(bounds.sel(param=row, drop=True), expected[row]) for row in rows}
 
 
 def percentile_bands(data, *, distribution, rng=None):
@@ -155,16 +143,10 @@ def percentile_bands(data, *, distribution, rng=None):
     }
     found = xcurves.performance_cdf(data, **options, cvar="conditional", cvar_level=0.5)
     rows = {
-        f"F at its {PROBABILITIES[i]:g} quantile": missed(
-            found.cdf_ci.isel(score=i), law.cdf(z[i])
-        )
-        for i in (1, 3)
+        f"F at its {PROBABILITIES[i]:g} quantile": missed(found.cdf_ci.isel(score=i), law.cdf(z[i])) for i in (1, 3)
     }
     rows |= {
-        f"{PROBABILITIES[i]:g} quantile": missed(
-            found.score_quantile_ci.isel(probability=i), z[i]
-        )
-        for i in (1, 2, 3)
+        f"{PROBABILITIES[i]:g} quantile": missed(found.score_quantile_ci.isel(probability=i), z[i]) for i in (1, 2, 3)
     }
     conditional = found.statistic_ci.sel(param="cvar 0.5", drop=True)
     return rows | {"cvar 0.5, conditional": missed(conditional, truth(law)["cvar 0.5"])}
@@ -212,9 +194,7 @@ def _everywhere(distribution, n):
         *("trials to match, all k", "median best of 10"),
     )
     make = partial(pairs_of, distribution=distribution, n=n)
-    claims = dict.fromkeys(rows, AT_MOST) | (
-        {} if distribution == "die" else {"F": EXACT}
-    )
+    claims = dict.fromkeys(rows, AT_MOST) | ({} if distribution == "die" else {"F": EXACT})
     procedure = partial(everywhere, distribution=distribution)
     return Simulation(
         "Distribution, bands everywhere",
@@ -267,16 +247,12 @@ BOOTSTRAP = {  # by the number of trials: plainly too short from ten, and for ta
 def _bootstrap(interval, distribution, n):
     claims = {name: BOOTSTRAP[name][n] for name in STATISTICS}
     family = f"Distribution, {'BCa' if interval == 'bca' else interval} bootstrap"
-    return _statistics(
-        family, distribution, n, claims, short=500, interval=interval, n_resamples=499
-    )
+    return _statistics(family, distribution, n, claims, short=500, interval=interval, n_resamples=499)
 
 
 def units(n_datasets, *, rng):
     """Forty draws of hyper-parameters with five trials each, nearly equal: 200 trials are worth about forty."""
-    values = rng.normal(size=(n_datasets, 40, 1)) + 0.3 * rng.normal(
-        size=(n_datasets, 40, 5)
-    )
+    values = rng.normal(size=(n_datasets, 40, 1)) + 0.3 * rng.normal(size=(n_datasets, 40, 5))
     return labelled(values, draw=np.arange(40), run=np.arange(5))
 
 
@@ -291,9 +267,7 @@ def of_units(data, *, rng=None):
     }
     return {
         f"mean, unit={unit!r}": missed(
-            xcurves.performance_cdf(data, **options, unit=unit).statistic_ci.sel(
-                param="score_mean", drop=True
-            ),
+            xcurves.performance_cdf(data, **options, unit=unit).statistic_ci.sel(param="score_mean", drop=True),
             0.0,
         )
         for unit in (("draw", "run"), "draw")
@@ -302,22 +276,14 @@ def of_units(data, *, rng=None):
 
 def tasks(n_datasets, *, rng):
     """26 tasks that differ by three times the spread of their ten runs."""
-    values = 3 * rng.normal(size=(n_datasets, 26, 1)) + rng.normal(
-        size=(n_datasets, 26, 10)
-    )
+    values = 3 * rng.normal(size=(n_datasets, 26, 1)) + rng.normal(size=(n_datasets, 26, 10))
     return labelled(values, task=np.arange(26), run=np.arange(10))
 
 
 def of_a_pool(data, *, rng=None):
     """The exact interval of the median of all tasks, where all trials are taken for independent."""
-    found = xcurves.performance_cdf(
-        data, dim=("task", "run"), unit=("task", "run"), probabilities=0.5
-    )
-    return {
-        "median, unit=('task', 'run')": missed(
-            found.statistic_ci.sel(param="score_median", drop=True), 0.0
-        )
-    }
+    found = xcurves.performance_cdf(data, dim=("task", "run"), unit=("task", "run"), probabilities=0.5)
+    return {"median, unit=('task', 'run')": missed(found.statistic_ci.sel(param="score_median", drop=True), 0.0)}
 
 
 def one_group(n_datasets, *, law, n, rng):
@@ -352,32 +318,24 @@ def along_training(data, *, law, rng=None):
         "n_resamples": 199,
         "probabilities": 0.5,
     }
-    ends = xcurves.performance_cdf(data, **options, rng=rng).statistic_ci.drop_vars(
-        "training"
-    )
+    ends = xcurves.performance_cdf(data, **options, rng=rng).statistic_ci.drop_vars("training")
     truth = [xr.DataArray(each, dims="training") for each in truth_of_group(law)]
     return {
         name: missed(ends.sel(param=param, drop=True), each).min("training")
-        for name, param, each in zip(
-            ("mean", "IQM"), ("score_mean", "iqm"), truth, strict=True
-        )
+        for name, param, each in zip(("mean", "IQM"), ("score_mean", "iqm"), truth, strict=True)
     }
 
 
 def in_tasks(n_datasets, *, n_runs, n_tasks=26, rng):
     """Two algorithms on tasks of normal scores, so many runs each."""
     values = rng.normal(size=(n_datasets, 2, n_tasks, n_runs))
-    return labelled(
-        values, algorithm=["a", "b"], task=np.arange(n_tasks), run=np.arange(n_runs)
-    )
+    return labelled(values, algorithm=["a", "b"], task=np.arange(n_tasks), run=np.arange(n_runs))
 
 
 def of_strata(data, *, rng=None):
     """Bootstrap intervals within strata."""
     pool = {"dim": ("task", "run"), "strata": "task", "n_resamples": 199, "rng": rng}
-    one = xcurves.performance_cdf(
-        data.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5
-    )
+    one = xcurves.performance_cdf(data.isel(algorithm=0), **pool, interval="percentile", probabilities=0.5)
     both = xcurves.compare_distributions(data, **pool).squeeze("pair", drop=True)
     rows = {
         name: missed(one.statistic_ci.sel(param=param, drop=True), 0.0)
@@ -402,11 +360,7 @@ BANDS = {  # by the number of trials
 }
 SIMULATIONS = [
     *(_exact(distribution, n) for distribution in DISTRIBUTIONS for n in (10, 30, 100)),
-    *(
-        _everywhere(distribution, n)
-        for distribution in ("accuracy", "die")
-        for n in (5, 20, 100)
-    ),
+    *(_everywhere(distribution, n) for distribution in ("accuracy", "die") for n in (5, 20, 100)),
     *(
         _statistics(
             "Distribution, bounds [0, 1]",
@@ -427,10 +381,7 @@ SIMULATIONS = [
         for n in (10, 100)
     ),
     *BOOTSTRAPPED,
-    *(
-        _percentile(n, {row: claims[n] for row, claims in BANDS.items()})
-        for n in (10, 100)
-    ),
+    *(_percentile(n, {row: claims[n] for row, claims in BANDS.items()}) for n in (10, 100)),
     Simulation(
         "Distribution, bootstrap of units",
         "40 draws of 5 trials",

@@ -64,13 +64,9 @@ def in_logs(n, error, later):
 
     found = []
     for share in (0.0, 0.5, 0.9):
-        slope, height = np.polyfit(
-            np.log(n / n[-1]), np.log(error - share * error.min()), 1
-        )
+        slope, height = np.polyfit(np.log(n / n[-1]), np.log(error - share * error.min()), 1)
         start = [np.sqrt(share * error.min()), height, slope]
-        found.append(
-            scipy.optimize.least_squares(lambda p: np.log(curve(p, n) / error), start)
-        )
+        found.append(scipy.optimize.least_squares(lambda p: np.log(curve(p, n) / error), start))
     return curve(min(found, key=lambda fit: fit.cost).x, later)
 
 
@@ -82,10 +78,7 @@ def measure(per_octave):
         peers = line(n, error, later), in_logs(n, error, later)
         rows.append(
             [
-                *(
-                    ((each[:, 0] <= truth) & (truth <= each[:, 1])).astype(float)
-                    for each in (interval, law)
-                ),
+                *(((each[:, 0] <= truth) & (truth <= each[:, 1])).astype(float) for each in (interval, law)),
                 np.log(interval[:, 1] / interval[:, 0]),
                 *(np.log(each / truth) for each in (prediction, *peers)),
             ]

@@ -20,9 +20,7 @@ def runs_that_fail(n_datasets, *, shares, n, rng):
     """Two algorithms with normal scores, of which a share of the runs of each fails."""
     values = rng.normal(size=(n_datasets, 2, n))
     failed = rng.random(values.shape) < np.array(shares)[:, np.newaxis]
-    return labelled(
-        np.where(failed, -np.inf, values), algorithm=["a", "b"], run=np.arange(n)
-    )
+    return labelled(np.where(failed, -np.inf, values), algorithm=["a", "b"], run=np.arange(n))
 
 
 def quantiles(share, p):
@@ -34,29 +32,21 @@ def quantiles(share, p):
 
 def holds(interval, truth, dim):
     """Whether intervals miss at a label of `dim`; infinite truths must lie in them too."""
-    return missed(
-        interval.clip(-FAR, FAR), xr.DataArray(truth, dims=dim).clip(-FAR, FAR)
-    )
+    return missed(interval.clip(-FAR, FAR), xr.DataArray(truth, dims=dim).clip(-FAR, FAR))
 
 
 def of_failures(data, *, shares, rng=None):
     """The probability of scoring higher, quantiles and their differences, and the best of some trials."""
     both = xcurves.compare_distributions(data).squeeze("pair", drop=True)
     of_a = xcurves.performance_cdf(data.isel(algorithm=0), probabilities=AT)
-    best = xcurves.tuning_curve(data.isel(algorithm=[0]), n_trials=TRIALS).squeeze(
-        "algorithm", drop=True
-    )
+    best = xcurves.tuning_curve(data.isel(algorithm=[0]), n_trials=TRIALS).squeeze("algorithm", drop=True)
     p, (a, b) = both.probability.to_numpy(), shares
     wins = (1 - a) * b + (1 - a) * (1 - b) / 2 + a * b / 2
     with np.errstate(invalid="ignore"):  # two failures have no difference
         apart = quantiles(a, p) - quantiles(b, p)
     known = np.flatnonzero(~np.isnan(apart))
-    band = both.quantile_difference_band.drop_vars("probability").isel(
-        probability=known
-    )
-    single = holds(
-        of_a.score_quantile_ci.drop_vars("probability"), quantiles(a, AT), "probability"
-    )
+    band = both.quantile_difference_band.drop_vars("probability").isel(probability=known)
+    single = holds(of_a.score_quantile_ci.drop_vars("probability"), quantiles(a, AT), "probability")
     medians = holds(
         best.best_median_band.drop_vars("trials"),
         quantiles(a, 0.5 ** (1 / TRIALS)),
@@ -64,13 +54,8 @@ def of_failures(data, *, shares, rng=None):
     )
     return {
         "P(X > Y)": missed(both.prob_greater_ci, wins),
-        "differences of quantiles, all": holds(band, apart[known], "probability").min(
-            "probability"
-        ),
-        **{
-            f"{at:g} quantile": single.isel(probability=place)
-            for place, at in enumerate(AT)
-        },
+        "differences of quantiles, all": holds(band, apart[known], "probability").min("probability"),
+        **{f"{at:g} quantile": single.isel(probability=place) for place, at in enumerate(AT)},
         "median best of k, all k": medians.min("trials"),
     }
 
@@ -91,8 +76,4 @@ def _simulation(shares, n):
     )
 
 
-SIMULATIONS = [
-    _simulation(shares, n)
-    for shares in ((0.1, 0.1), (0.5, 0.5), (0.1, 0.5))
-    for n in (10, 50)
-]
+SIMULATIONS = [_simulation(shares, n) for shares in ((0.1, 0.1), (0.5, 0.5), (0.1, 0.5)) for n in (10, 50)]

@@ -17,9 +17,7 @@ LEVELS = (0.05, 0.1, 0.2, 0.5)
 LOOKS, START, MOST = (1, 2, 4, 8), 4, 8
 AUDIT = 10  # runs of each champion that decide nothing
 REFRESHED = 15  # most runs that are added to those of a champion
-TWO = xr.DataArray(
-    np.zeros((2, 1)), {"algorithm": ["a", "b"], "run": [0]}, ["algorithm", "run"]
-)
+TWO = xr.DataArray(np.zeros((2, 1)), {"algorithm": ["a", "b"], "run": [0]}, ["algorithm", "run"])
 EXACT = Context.of(TWO)
 # All deals of 8 v 16 runs, which a stream may ask for, take a second.
 QUICK = Context.of(TWO, 999)
@@ -37,20 +35,12 @@ def rule_of(level, context=EXACT, refresh=2):
     )
 
 
-def pairs(
-    n_datasets, *, gain=0.0, spread=1.0, skewed=False, crashing=0.0, low=0.0, rng
-):
+def pairs(n_datasets, *, gain=0.0, spread=1.0, skewed=False, crashing=0.0, low=0.0, rng):
     """Runs of a champion and of a candidate; a share `crashing` of the candidate's fails, of both is 4 sd `low`."""
-    values = (
-        rng.lognormal(size=(n_datasets, 2, MOST))
-        if skewed
-        else rng.normal(size=(n_datasets, 2, MOST))
-    )
+    values = rng.lognormal(size=(n_datasets, 2, MOST)) if skewed else rng.normal(size=(n_datasets, 2, MOST))
     values[:, 1] = gain + spread * values[:, 1]
     values -= 4.0 * (rng.random(values.shape) < low)
-    values[:, 1] = np.where(
-        rng.random(values[:, 1].shape) < crashing, -np.inf, values[:, 1]
-    )
+    values[:, 1] = np.where(rng.random(values[:, 1].shape) < crashing, -np.inf, values[:, 1])
     return labelled(values, algorithm=["champion", "candidate"], run=np.arange(MOST))
 
 
@@ -61,9 +51,7 @@ def judged(data, *, levels=LEVELS, rng=None):
         champion, candidate = numbers_of_runs(dataset, None, None, 1.0)
         found, _ = race(candidate, Champion.of(0, champion, START), rule_of(0.5))
         p.append(1.0 if np.isnan(found.pvalue) else found.pvalue)
-    return {
-        f"level {level:g}": labelled(np.array(p) * ALPHA / level) for level in levels
-    }
+    return {f"level {level:g}": labelled(np.array(p) * ALPHA / level) for level in levels}
 
 
 def shapes(n_datasets, *, shape, rng):
@@ -75,9 +63,7 @@ def shapes(n_datasets, *, shape, rng):
         candidate = 1 - rng.exponential(size=(n_datasets, MOST))
     if shape == "lognormal":
         candidate = np.exp(0.5) - rng.lognormal(size=(n_datasets, MOST))
-        champion *= np.sqrt(
-            (np.e - 1) * np.e
-        )  # the standard deviation of the candidate
+        champion *= np.sqrt((np.e - 1) * np.e)  # the standard deviation of the candidate
     if shape == "low":
         candidate += 1 - 10.0 * (rng.random(candidate.shape) < 0.1)
     values = np.stack([champion, candidate], axis=1)
@@ -127,10 +113,7 @@ def kept_of_nothing(data, *, rng=None):
     """Whether a candidate that does nothing is kept, early and late in a stream, at level .2."""
     decisions = np.array([play(stream)[0] for stream in data.to_numpy()])
     places = {"first": 0, "5th": 4, "20th": 19}
-    return {
-        f"{name} candidate": labelled(np.where(decisions[:, k] == KEPT, 0.0, 1.0))
-        for name, k in places.items()
-    }
+    return {f"{name} candidate": labelled(np.where(decisions[:, k] == KEPT, 0.0, 1.0)) for name, k in places.items()}
 
 
 def kept_anything(data, *, rng=None):
@@ -163,9 +146,7 @@ def progress(data, *, rng=None):
 
 
 def _candidate(setting, rates, *, full=4_000, short=400, **options):
-    claims = {
-        f"level {level:g}": each for level, each in zip(LEVELS, rates, strict=True)
-    }
+    claims = {f"level {level:g}": each for level, each in zip(LEVELS, rates, strict=True)}
     return Simulation(
         "Keep or drop, a candidate",
         setting,
@@ -194,9 +175,7 @@ SIMULATIONS = [
         crashing=0.1,
         full=10_000,
     ),
-    _candidate(
-        "no difference, a tenth of all runs 4 sd low", NO_BETTER, low=0.1, full=10_000
-    ),
+    _candidate("no difference, a tenth of all runs 4 sd low", NO_BETTER, low=0.1, full=10_000),
     _candidate("no difference, sd 3 v 1", UNLIKE, spread=3.0, full=10_000),
     _candidate("no difference, sd 1 v 3", UNLIKE, spread=1 / 3, full=10_000),
     _candidate("0.5 sd worse", around(0.00, 0.01, 0.02, 0.07), gain=-0.5),
@@ -224,9 +203,7 @@ SIMULATIONS = [
         "20 candidates, level 0.2",
         partial(streams, n_candidates=20),
         kept_of_nothing,
-        dict.fromkeys(
-            ("first candidate", "5th candidate", "20th candidate"), Claim(0.0, 0.2)
-        ),
+        dict.fromkeys(("first candidate", "5th candidate", "20th candidate"), Claim(0.0, 0.2)),
         short=150,
         full=300,
     ),

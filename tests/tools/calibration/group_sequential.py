@@ -38,12 +38,11 @@ def runs(
 ):
     """One number a run, batch after batch; `sizes` has the runs of every algorithm in each batch, or one for all.
 
-    Runs are normal; `skewed`: lognormal; `exponential`: exponential of mean 0, so that means are equal whatever spreads.
+    Runs are normal; `skewed`: lognormal; `exponential`: exponential of mean 0, so that means are equal whatever
+    spreads.
     """
     n_algorithms, lead = len(shifts), () if n_tasks is None else (n_tasks,)
-    sizes = [
-        (size,) * n_algorithms if isinstance(size, int) else size for size in sizes
-    ]
+    sizes = [(size,) * n_algorithms if isinstance(size, int) else size for size in sizes]
     parts = []
     for batch in sizes:
         shape = (n_datasets, *lead, n_algorithms, max(batch))
@@ -53,10 +52,7 @@ def runs(
             values = rng.lognormal(size=shape)
         else:
             values = rng.normal(size=shape)
-        values = (
-            values * np.array(spread or (1.0,) * n_algorithms)[:, np.newaxis]
-            + np.array(shifts)[:, np.newaxis]
-        )
+        values = values * np.array(spread or (1.0,) * n_algorithms)[:, np.newaxis] + np.array(shifts)[:, np.newaxis]
         values += drift * rng.normal(size=(n_datasets, *lead, 1, 1))
         for algorithm, n_runs in enumerate(batch):
             values[..., algorithm, n_runs:] = np.nan
@@ -91,9 +87,7 @@ def last(result, name="pvalue"):
 
 def numbers(data):
     """The numbers of two algorithms, shape (replication, algorithm, run), and the batches of the runs."""
-    return data.isel(training=0).transpose(
-        "replication", "algorithm", "run"
-    ).to_numpy(), data["look"].to_numpy()
+    return data.isel(training=0).transpose("replication", "algorithm", "run").to_numpy(), data["look"].to_numpy()
 
 
 def permuted(data, rng):
@@ -133,9 +127,7 @@ def welch_by_look(data):
     u, look = numbers(data)
     every = []
     for k in np.unique(look):
-        a, b = (
-            side[:, ~np.isnan(side[0])] for side in u[:, :, look <= k].swapaxes(0, 1)
-        )
+        a, b = (side[:, ~np.isnan(side[0])] for side in u[:, :, look <= k].swapaxes(0, 1))
         if min(a.shape[1], b.shape[1]) > 1:
             every.append(stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue)
     return np.array(every)
@@ -165,17 +157,11 @@ def dropped(data, *, n_equal, rng=None):
         done = so_far.isel(run=(data["look"] <= k).to_numpy())
         found = sequential(done, n_looks, rng)
         is_open = last(found, "pvalue_adjusted") > ALPHA + 1e-12
-        takes_part = (found["algorithm"] == found["algorithm_a"]) | (
-            found["algorithm"] == found["algorithm_b"]
-        )
+        takes_part = (found["algorithm"] == found["algorithm_a"]) | (found["algorithm"] == found["algorithm_b"])
         so_far = so_far.where((is_open & takes_part).any("pair") | (data["look"] <= k))
     names = found["algorithm"].to_numpy()[-n_equal:]
     equal = found["algorithm_a"].isin(names) & found["algorithm_b"].isin(names)
-    return {
-        "any pair without a difference": last(found, "pvalue_adjusted")
-        .where(equal)
-        .min("pair")
-    }
+    return {"any pair without a difference": last(found, "pvalue_adjusted").where(equal).min("pair")}
 
 
 def together(data, *, rng=None):
@@ -197,9 +183,7 @@ def replanned(data, *, rng=None):
     return {
         "as planned": at(n_looks, n_looks),
         "each look as if it were the last": xr.concat(last_of, "k").min("k"),
-        "one look more where p is .05 to .2": xr.where(
-            (planned > ALPHA) & (planned <= 0.2), hopeful, planned
-        ),
+        "one look more where p is .05 to .2": xr.where((planned > ALPHA) & (planned <= 0.2), hopeful, planned),
     }
 
 

@@ -20,20 +20,14 @@ AT = 1600.0
 
 def curves(n_datasets, *, folds=PAPER, sd_at_infinity=0.02**0.5, exponent=None, rng):
     """Folds around power laws of e_N, β_N, γ that are coordinates beside them."""
-    gamma, error, reliance, slope = rng.uniform(
-        [-0.8, 15, 2, 5], [-0.2, 60, 20, 130], (n_datasets, 4)
-    ).T
+    gamma, error, reliance, slope = rng.uniform([-0.8, 15, 2, 5], [-0.2, 60, 20, 130], (n_datasets, 4)).T
     gamma = gamma if exponent is None else np.broadcast_to(exponent, gamma.shape)
     mean = _errors(N, error, reliance, gamma)
     sd = np.sqrt(sd_at_infinity**2 + slope[:, np.newaxis] / N)
-    values = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.normal(
-        size=(n_datasets, max(folds), len(N))
-    )
+    values = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.normal(size=(n_datasets, max(folds), len(N)))
     values[:, np.arange(max(folds))[:, np.newaxis] >= np.array(folds)] = np.nan
     truth = {"true_error": error, "true_reliance": reliance, "true_exponent": gamma}
-    coords = {"run": np.arange(max(folds)), "training": N} | {
-        name: ("replication", of) for name, of in truth.items()
-    }
+    coords = {"run": np.arange(max(folds)), "training": N} | {name: ("replication", of) for name, of in truth.items()}
     return xr.DataArray(
         values,
         coords,
@@ -50,10 +44,7 @@ def _errors(n, error, reliance, gamma):
 
 
 def _true(data):
-    return [
-        data[name].drop_vars(data[name].coords)
-        for name in ("true_error", "true_reliance", "true_exponent")
-    ]
+    return [data[name].drop_vars(data[name].coords) for name in ("true_error", "true_reliance", "true_exponent")]
 
 
 def fitted(data, *, rows=NAMES, rng=None, **options):
@@ -66,11 +57,7 @@ def fitted(data, *, rows=NAMES, rng=None, **options):
         **options,
         **({"rng": rng} if "n_resamples" in options else {}),
     )
-    found = {
-        row: missed(fit.estimate_ci.sel(param=row, drop=True), truths[row])
-        for row in rows
-        if row in NAMES
-    }
+    found = {row: missed(fit.estimate_ci.sel(param=row, drop=True), truths[row]) for row in rows if row in NAMES}
     if predicting:
         at = _errors(np.array([AT]), *(truths[name].to_numpy() for name in NAMES))
         found["prediction"] = missed(
@@ -88,10 +75,7 @@ def asymptote_and_scale(data, *, rng=None):
         "alpha": error + reliance / (2 * gamma),
         "eta": -reliance / (2 * gamma) * N[-1] ** -gamma,
     }
-    return {
-        name: missed(fit.estimate_ci.sel(param=name, drop=True), true)
-        for name, true in truths.items()
-    }
+    return {name: missed(fit.estimate_ci.sel(param=name, drop=True), true) for name, true in truths.items()}
 
 
 def summarised(data, *, rng=None):
@@ -108,9 +92,7 @@ def summarised(data, *, rng=None):
 def predicted_given_gamma(data, *, rng=None):
     """The paper's bounds of a prediction."""
     at = _errors(np.array([AT]), *(each.to_numpy() for each in _true(data)))[:, 0]
-    found = xcurves.predict(FIT(data), [AT]).prediction_ci_given_gamma.isel(
-        n=0, drop=True
-    )
+    found = xcurves.predict(FIT(data), [AT]).prediction_ci_given_gamma.isel(n=0, drop=True)
     return {"prediction": missed(found, xr.DataArray(at, dims="replication"))}
 
 
@@ -140,9 +122,7 @@ def _share():
     gaps = []
     for share in (0.0, 1.0):
         many = _of_exponents(5_000, share, np.random.default_rng(1))
-        one_by_one = many.stack(
-            curve=("replication", "algorithm"), create_index=False
-        ).transpose("curve", ...)
+        one_by_one = many.stack(curve=("replication", "algorithm"), create_index=False).transpose("curve", ...)
         bare = one_by_one.drop_vars(["replication", "algorithm"], errors="ignore")
         # of a curve by itself: the absolute error
         wrong_by = xcurves.leave_one_size_out(bare, variants=EITHER).rmse
@@ -167,9 +147,7 @@ def given_gamma(data, *, rng=None):
     found = {}
     for name, true in zip(NAMES[:2], _true(data)[:2], strict=True):
         half = 1.96 * fit.stderr_given_gamma.sel(param=name, drop=True)
-        bounds = xr.concat(
-            [fit[name] - half, fit[name] + half], "ci_bound"
-        ).assign_coords(ci_bound=["lower", "upper"])
+        bounds = xr.concat([fit[name] - half, fit[name] + half], "ci_bound").assign_coords(ci_bound=["lower", "upper"])
         found[name] = missed(bounds, true)
     return found
 
@@ -178,46 +156,29 @@ def two_learners(n_datasets, *, rng):
     """Two independent curves each."""
     pair = [curves(n_datasets, rng=rng) for _ in range(2)]
     truth = {
-        name: ("replication", (pair[0][name] - pair[1][name]).to_numpy())
-        for name in ("true_error", "true_reliance")
+        name: ("replication", (pair[0][name] - pair[1][name]).to_numpy()) for name in ("true_error", "true_reliance")
     }
     both = xr.concat(
-        [
-            each.drop_vars(["true_error", "true_reliance", "true_exponent"])
-            for each in pair
-        ],
+        [each.drop_vars(["true_error", "true_reliance", "true_exponent"]) for each in pair],
         "algorithm",
     )
-    return both.assign_coords(algorithm=["a", "b"], **truth).transpose(
-        "replication", ...
-    )
+    return both.assign_coords(algorithm=["a", "b"], **truth).transpose("replication", ...)
 
 
 def differences(data, *, rng=None):
     """Intervals of the differences of two learners."""
-    found = xcurves.compare_learners(FIT(data), reference="b").isel(
-        algorithm=0, drop=True
-    )
-    truths = (
-        data[name].drop_vars(data[name].coords)
-        for name in ("true_error", "true_reliance")
-    )
+    found = xcurves.compare_learners(FIT(data), reference="b").isel(algorithm=0, drop=True)
+    truths = (data[name].drop_vars(data[name].coords) for name in ("true_error", "true_reliance"))
     return {
-        f"difference of {name}": missed(
-            found.difference_ci.sel(param=name, drop=True), true
-        )
+        f"difference of {name}": missed(found.difference_ci.sel(param=name, drop=True), true)
         for name, true in zip(NAMES[:2], truths, strict=True)
     }
 
 
 def large_samples(data, *, rng=None):
     """The interval of the difference of e_N - β_N."""
-    found = xcurves.compare_learners(FIT(data), reference="b").isel(
-        algorithm=0, drop=True
-    )
-    truth = data.true_error.drop_vars(
-        data.true_error.coords
-    ) - data.true_reliance.drop_vars(data.true_reliance.coords)
+    found = xcurves.compare_learners(FIT(data), reference="b").isel(algorithm=0, drop=True)
+    truth = data.true_error.drop_vars(data.true_error.coords) - data.true_reliance.drop_vars(data.true_reliance.coords)
     return {
         "difference of large_sample_error": missed(
             found.difference_ci.sel(param="large_sample_error", drop=True), truth
@@ -241,47 +202,35 @@ def one_better(n_datasets, *, nearer=0.3, rng):
     reference = curves(n_datasets, rng=rng)
     gap = -reference.true_reliance / (2 * reference.true_exponent)  # e_N - α
     again = curves(n_datasets, rng=rng)
-    noise = (
-        again - _errors(N, *(each.to_numpy() for each in _true(again)))[:, np.newaxis]
-    )
+    noise = again - _errors(N, *(each.to_numpy() for each in _true(again)))[:, np.newaxis]
     mean = _errors(
         N,
         (reference.true_error - nearer * gap).to_numpy(),
         *(each.to_numpy() for each in _true(reference)[1:]),
     )
     better = reference.copy(data=mean[:, np.newaxis] + noise.to_numpy())
-    both = xr.concat(
-        [better, reference], "algorithm", coords="minimal", compat="override"
-    )
+    both = xr.concat([better, reference], "algorithm", coords="minimal", compat="override")
     return both.assign_coords(algorithm=["a", "b"]).transpose("replication", ...)
 
 
 def multiplied(data, *, rng=None):
     """The interval of the data multiplier, where there is one."""
-    found = xcurves.compare_learners(FIT(data), reference="b").isel(
-        algorithm=0, drop=True
-    )
+    found = xcurves.compare_learners(FIT(data), reference="b").isel(algorithm=0, drop=True)
     truth = 0.7 ** (1 / _true(data)[2])
     p = missed(found.data_multiplier_ci, truth)
-    return {
-        "data multiplier": p.where(found.data_multiplier_ci.notnull().all("ci_bound"))
-    }
+    return {"data multiplier": p.where(found.data_multiplier_ci.notnull().all("ci_bound"))}
 
 
 def crossings(data, *, fit=FIT, rng=None):
     """Whether equal learners are said to cross or to differ at any size, and whether the fitted curves cross."""
     fitted_curves = fit(data)
-    found = xcurves.compare_learners(fitted_curves, reference="b").isel(
-        algorithm=0, drop=True
-    )
+    found = xcurves.compare_learners(fitted_curves, reference="b").isel(algorithm=0, drop=True)
     errors = xcurves.predict(fitted_curves, np.geomspace(N[0], AT, 97)).prediction
     higher = errors.sel(algorithm="a") > errors.sel(algorithm="b")
     alike = np.isclose(found.equal_from, N[0]) & np.isclose(found.equal_to, N[-1])
     return {
         "said to cross": outside(found.crossing_size.notnull().any("crossing")),
-        "said to differ at some size": xr.DataArray(
-            outside(~alike.any(axis=-1)), dims="replication"
-        ),
+        "said to differ at some size": xr.DataArray(outside(~alike.any(axis=-1)), dims="replication"),
         "fitted curves cross": outside(higher.any("n") & ~higher.all("n")),
     }
 

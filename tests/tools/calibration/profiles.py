@@ -19,9 +19,7 @@ LATE = slice(5, None)
 def early(n_datasets, *, n_runs, shared=0.0, rng):
     """A difference at the first half of the levels only."""
     curves = simulated(n_datasets, n_runs=n_runs, shared=shared, rng=rng)
-    differs = (curves.training < 5) * xr.DataArray(
-        [20.0, 0.0], {"algorithm": curves.algorithm}
-    )
+    differs = (curves.training < 5) * xr.DataArray([20.0, 0.0], {"algorithm": curves.algorithm})
     return curves + differs
 
 
@@ -46,9 +44,7 @@ def bands(data, *, paired=False, rng=None):
     result = xcurves.ss_profile(data, n_resamples=RESAMPLES, paired=paired, rng=rng)
     simple = result.ss.sel(effect="simple", drop=True)
     return {
-        "beyond the band, one level": outside(simple > result.ss_null_upper).isel(
-            training=3, drop=True
-        ),
+        "beyond the band, one level": outside(simple > result.ss_null_upper).isel(training=3, drop=True),
         "beyond the simultaneous band, any level": outside(
             (simple > result.ss_null_upper_simultaneous).any("training")
         ),
@@ -77,29 +73,21 @@ def profile_late(data, *, paired=False, rng=None):
     options = {"n_resamples": RESAMPLES, "paired": paired, "rng": rng}
     result = xcurves.ss_profile(data, intervals=EDGES, **options)
     return {
-        "any equal level, step-down": result.pvalue_adjusted.sel(training=LATE).min(
-            "training"
-        ),
-        "the equal interval, step-down": result.interval_pvalue_adjusted.isel(
-            interval=1, drop=True
-        ),
+        "any equal level, step-down": result.pvalue_adjusted.sel(training=LATE).min("training"),
+        "the equal interval, step-down": result.interval_pvalue_adjusted.isel(interval=1, drop=True),
     }
 
 
 def _sided(n_datasets, *, n_runs, n_algorithms=2, shared=0.0, rng):
     """A difference of just the margin, now to one side and now to the other."""
-    curves = simulated(
-        n_datasets, n_runs=n_runs, n_algorithms=n_algorithms, shared=shared, rng=rng
-    )
+    curves = simulated(n_datasets, n_runs=n_runs, n_algorithms=n_algorithms, shared=shared, rng=rng)
     curves[:, 0] += 20 * np.resize([1, -1], LEVELS)
     return curves
 
 
 def equivalence(data, *, paired=False, rng=None):
     """Whether curves are called equivalent anywhere."""
-    result = xcurves.ss_profile(
-        data, margin=20.0, paired=paired, n_resamples=RESAMPLES, rng=rng
-    )
+    result = xcurves.ss_profile(data, margin=20.0, paired=paired, n_resamples=RESAMPLES, rng=rng)
     return {"equivalent anywhere": outside(result.equivalent.max("training") > 0)}
 
 
@@ -121,9 +109,7 @@ LATE_ROWS = {
     "any equal level, step-down": EXACT,
     "the equal interval, step-down": EXACT,
 }
-BANDS = dict.fromkeys(
-    ("beyond the band, one level", "beyond the simultaneous band, any level"), EXACT
-)
+BANDS = dict.fromkeys(("beyond the band, one level", "beyond the simultaneous band, any level"), EXACT)
 GROUPS = {  # sizes, what matched runs share, and whether they are matched
     "10 v 10": (10, 0, False),
     "15 v 5": ((15, 5), 0, False),
@@ -147,18 +133,14 @@ def _of_groups(setting, make, procedure, claims, **options):
 
 SIMULATIONS = [
     *_of_groups("no difference", simulated, profile_null, NULL_ROWS),
-    *_of_groups(
-        "a large difference at half of the levels", early, profile_late, LATE_ROWS
-    ),
+    *_of_groups("a large difference at half of the levels", early, profile_late, LATE_ROWS),
     *_of_groups("no difference, null bands", simulated, bands, BANDS, short=1_000),
     Simulation(
         "Profile",
         "a large difference at half of the levels, 10 v 10, its ends",
         partial(early, n_runs=10),
         ends,
-        dict.fromkeys(
-            ("first_significant, too early", "last_significant, too late"), EXACT
-        ),
+        dict.fromkeys(("first_significant, too early", "last_significant, too late"), EXACT),
         short=1_000,
     ),
     Simulation(

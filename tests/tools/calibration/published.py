@@ -42,9 +42,7 @@ def drawn(n_datasets, *, n_tasks, rng):
         "run": [0],
         "training": [1.0],
     }
-    return labelled(values, **coords).assign_coords(
-        true=("replication", first - second)
-    )
+    return labelled(values, **coords).assign_coords(true=("replication", first - second))
 
 
 def over_tasks(data, *, rng=None):
@@ -52,9 +50,7 @@ def over_tasks(data, *, rng=None):
     interval, true = mean_differences(data, rng), data.true.drop_vars("true")
     skewness = true.copy(data=stats.skew(numbers_of(data)[2], axis=1))
     p, skewed = missed(interval, true), abs(skewness) > SKEWED
-    end = interval.sel(ci_bound="lower", drop=True).where(
-        skewness > 0, interval.sel(ci_bound="upper", drop=True)
-    )
+    end = interval.sel(ci_bound="lower", drop=True).where(skewness > 0, interval.sel(ci_bound="upper", drop=True))
     other_side = outside((end - true) * np.sign(skewness) > 0)
     return {
         "all": p,

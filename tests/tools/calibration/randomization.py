@@ -17,37 +17,21 @@ simulated = studies.autoregressive
 
 def anova(data, *, rows, n_resamples=RESAMPLES, paired=False, rng=None):
     """The randomized ANOVA's p of the rows "effect, error term"."""
-    p = xcurves.randomized_anova(
-        data, n_resamples=n_resamples, paired=paired, rng=rng
-    ).pvalue
-    return {
-        row: p.sel(
-            dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True
-        )
-        for row in rows
-    }
+    p = xcurves.randomized_anova(data, n_resamples=n_resamples, paired=paired, rng=rng).pvalue
+    return {row: p.sel(dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True) for row in rows}
 
 
 def by_rank(data, *, rng=None):
     """The paper's p, by the rank of the closest null value."""
-    p = xcurves.randomized_anova(
-        data, n_resamples=RESAMPLES, keep_null=True, rng=rng
-    ).pvalue_rank
-    return {
-        row: p.sel(
-            dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True
-        )
-        for row in ALL
-    }
+    p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, keep_null=True, rng=rng).pvalue_rank
+    return {row: p.sel(dict(zip(("effect", "error_term"), row.split(", "), strict=True)), drop=True) for row in ALL}
 
 
 def conventional(data, *, rng=None):
     """The F distribution's p: both terms of both effects."""
     p = xcurves.randomized_anova(data, n_resamples=1, rng=rng).pvalue_parametric
     return {
-        f"{effect}, {term}": p.sel(effect=effect, error_term=term, drop=True)
-        for effect in EFFECTS
-        for term in TERMS
+        f"{effect}, {term}": p.sel(effect=effect, error_term=term, drop=True) for effect in EFFECTS for term in TERMS
     }
 
 

@@ -48,60 +48,41 @@ def loss(n, d):
 
 def suites(n_datasets, *, noise, shape, rng):
     """Runs of a grid of sizes and tokens with relative normal noise, and at the later ones."""
-    size, tokens = np.meshgrid(
-        np.geomspace(1e7, 1e9, shape[0]), np.geomspace(1e9, 1e11, shape[1])
-    )
-    n, d = (
-        np.append(each.ravel(), later)
-        for each, later in zip((size, tokens), np.transpose(LATER), strict=True)
-    )
+    size, tokens = np.meshgrid(np.geomspace(1e7, 1e9, shape[0]), np.geomspace(1e9, 1e11, shape[1]))
+    n, d = (np.append(each.ravel(), later) for each, later in zip((size, tokens), np.transpose(LATER), strict=True))
     values = loss(n, d) * np.exp(noise * rng.normal(size=(n_datasets, len(n))))
-    return xr.DataArray(
-        values, {"model_size": ("run", n), "tokens": ("run", d)}, ["replication", "run"]
-    )
+    return xr.DataArray(values, {"model_size": ("run", n), "tokens": ("run", d)}, ["replication", "run"])
 
 
 def fitted(data, *, rng=None):
     """Intervals of parameters given the law, of the optimum, and of later runs, that do not hold what is true."""
     later = data.isel(run=slice(-len(LATER), None))
-    fit = xcurves.fit_scaling_law(
-        data.isel(run=slice(-len(LATER))), predict_at=LATER, compute=COMPUTE
-    )
+    fit = xcurves.fit_scaling_law(data.isel(run=slice(-len(LATER))), predict_at=LATER, compute=COMPUTE)
     share = LAW[4] / (LAW[3] + LAW[4])
     ratio = (LAW[3] * LAW[1] / (LAW[4] * LAW[2])) ** (1 / (LAW[3] + LAW[4]))
     found = {
         name: missed(fit.estimate_ci_given_law.sel(param=name, drop=True), LAW[place])
         for place, name in enumerate(fit.param.to_numpy())
     }
-    found["exponent of the optimum, widened"] = missed(
-        fit.allocation_exponent_ci, share
-    )
-    found["best size, widened"] = missed(
-        fit.n_opt_ci.isel(flop=0, drop=True), ratio * (COMPUTE / 6) ** share
-    )
+    found["exponent of the optimum, widened"] = missed(fit.allocation_exponent_ci, share)
+    found["best size, widened"] = missed(fit.n_opt_ci.isel(flop=0, drop=True), ratio * (COMPUTE / 6) ** share)
     for i, what in enumerate(("size and tokens", "size", "tokens")):
         truth = later.isel(run=i).drop_vars(["model_size", "tokens"])
         for name, how in (
             ("prediction_ci_given_law", "by the law"),
             ("prediction_ci", "widened"),
         ):
-            found[f"a run of four times the {what}, {how}"] = missed(
-                fit[name].isel(n=i, drop=True), truth
-            )
+            found[f"a run of four times the {what}, {how}"] = missed(fit[name].isel(n=i, drop=True), truth)
     return found
 
 
 def _simulation(shape, noise):
     claims = dict.fromkeys(("E", "A", "B", "alpha", "beta"), near(0.02, 0.08))
-    claims |= dict.fromkeys(
-        ("exponent of the optimum, widened", "best size, widened"), Claim(0, 0.05)
-    )
+    claims |= dict.fromkeys(("exponent of the optimum, widened", "best size, widened"), Claim(0, 0.05))
     for what in ("size and tokens", "size", "tokens"):
         claims[f"a run of four times the {what}, by the law"] = Claim(0.05, 1)
         claims[f"a run of four times the {what}, widened"] = Claim(0, 0.08)
-    setting = (
-        f"{shape[0]} sizes × {shape[1]} amounts of tokens, noise {100 * noise:g} %"
-    )
+    setting = f"{shape[0]} sizes × {shape[1]} amounts of tokens, noise {100 * noise:g} %"
     return Simulation(
         "Scaling law",
         setting,
@@ -125,9 +106,7 @@ def bent_loss(n, d, *, at=BEND, before=0.28, after=0.10):
 def bent_suites(n_datasets, *, rng):
     """Runs of a grid whose tokens go on beyond the bend."""
     size, tokens = np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e8, 2e10, 6))
-    values = bent_loss(size.ravel(), tokens.ravel()) * np.exp(
-        0.003 * rng.normal(size=(n_datasets, size.size))
-    )
+    values = bent_loss(size.ravel(), tokens.ravel()) * np.exp(0.003 * rng.normal(size=(n_datasets, size.size)))
     sizes = {"model_size": ("run", size.ravel()), "tokens": ("run", tokens.ravel())}
     return xr.DataArray(values, sizes, ["replication", "run"])
 
@@ -147,9 +126,7 @@ def best_size_of_bent(data, *, rng=None):
 def levelled(n_datasets, *, rng):
     """Errors of a power law that falls no further from the largest size on."""
     n = np.array([25.0, 50, 100, 200, 400])
-    values = (10 + 150 * n**-0.5) * np.exp(
-        0.02 * rng.normal(size=(n_datasets, 4, len(n)))
-    )
+    values = (10 + 150 * n**-0.5) * np.exp(0.02 * rng.normal(size=(n_datasets, 4, len(n))))
     return xr.DataArray(
         values,
         {"training": n},
@@ -163,9 +140,7 @@ def beyond_a_break(data, *, rng=None):
     fit = xcurves.fit_power_law(data)
     more = fit.curves.predict(1600)
     true = 10 + 150 * 400**-0.5
-    fall = outside(
-        more.change_ratio_ci.sel(ci_bound="upper", drop=True).isel(n=0, drop=True) < 1
-    )
+    fall = outside(more.change_ratio_ci.sel(ci_bound="upper", drop=True).isel(n=0, drop=True) < 1)
     return {
         "prediction at 4 N": missed(more.prediction_ci.isel(n=0, drop=True), true),
         "a fall is predicted": fall,
@@ -186,10 +161,7 @@ def _bends(setting, generator, procedure, claims):
 
 
 SIMULATIONS = [
-    *(
-        _simulation(shape, noise)
-        for shape, noise in (((6, 6), 0.01), ((6, 6), 0.003), ((8, 12), 0.01))
-    ),
+    *(_simulation(shape, noise) for shape, noise in (((6, 6), 0.01), ((6, 6), 0.003), ((8, 12), 0.01))),
     _bends(
         "36 runs, slope in tokens .28 to 5e9, .10 beyond",
         bent_suites,
@@ -216,10 +188,7 @@ def published():
         for part in parts:
             yield (
                 name,
-                *(
-                    part[column].to_numpy(float)
-                    for column in ("model_size", "tokens", "loss")
-                ),
+                *(part[column].to_numpy(float) for column in ("model_size", "tokens", "loss")),
             )
 
 
@@ -245,18 +214,14 @@ def later_runs():
                 )
             )
             widths = [boot, np.hypot(boot, 1.96 * residual), law_s, six, eight]
-            rows.setdefault(name, []).append(
-                [[(error <= width).mean(), np.mean(width)] for width in widths]
-            )
+            rows.setdefault(name, []).append([[(error <= width).mean(), np.mean(width)] for width in widths])
     return {name: np.array(each) for name, each in rows.items()}
 
 
 def _intervals(n, d, losses, kept):
     """Return the law of the runs that are kept, its residual deviation, and predictions of the later runs."""
     runs, present = scaling_law.Runs(n[kept], d[kept]), np.ones((1, kept.sum()), bool)
-    known, law, fits, _ = scaling_intervals.know(
-        runs, losses[np.newaxis, kept], present, None
-    )
+    known, law, fits, _ = scaling_intervals.know(runs, losses[np.newaxis, kept], present, None)
     residual = np.log(losses[kept] / fits[0]).std(ddof=5)
     found = scaling_intervals.loss(known, n[~kept], d[~kept], 0.05)
     return law, residual, {name: each[0] for name, each in found.items()}
@@ -271,12 +236,8 @@ def _bootstrap(n, d, losses, kept, delta):
         drawn = rng.choice(place, len(place))
         some = scaling_law.Runs(n[drawn], d[drawn])
         with np.errstate(all="ignore"):
-            law = scaling_law.fit(
-                some, losses[np.newaxis, drawn], np.ones((1, len(drawn)), bool), delta
-            )
-        shift = np.log(
-            np.array([runs.n, runs.d]) / np.array(some.centre)[:, np.newaxis]
-        )
+            law = scaling_law.fit(some, losses[np.newaxis, drawn], np.ones((1, len(drawn)), bool), delta)
+        shift = np.log(np.array([runs.n, runs.d]) / np.array(some.centre)[:, np.newaxis])
         ahead.append(np.log(scaling_law.fitted_losses(law.theta, shift)[0, ~kept]))
     low, high = np.quantile(ahead, [0.025, 0.975], axis=0)
     return (high - low) / 2
@@ -288,25 +249,14 @@ def main():
 
     warnings.simplefilter("ignore")
     found = later_runs()
-    rows = [(TITLES[name], each) for name, each in found.items()] + [
-        ("all", np.concatenate(list(found.values())))
-    ]
+    rows = [(TITLES[name], each) for name, each in found.items()] + [("all", np.concatenate(list(found.values())))]
     lines = [f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|"]
     for title, each in rows:
-        said = [
-            f"{held:.2f} (± {width:.3f})".replace("0.", ".")
-            for held, width in each.mean(axis=0)
-        ]
+        said = [f"{held:.2f} (± {width:.3f})".replace("0.", ".") for held, width in each.mean(axis=0)]
         lines.append(f"| {title} | {len(each)} | {' | '.join(said)} |")
     print(*lines, sep="\n")
     before, rest = PAGE.read_text().split(MARKS[0])
-    PAGE.write_text(
-        before
-        + MARKS[0]
-        + "\n".join([*lines, "", made_with(), ""])
-        + MARKS[1]
-        + rest.split(MARKS[1])[1]
-    )
+    PAGE.write_text(before + MARKS[0] + "\n".join([*lines, "", made_with(), ""]) + MARKS[1] + rest.split(MARKS[1])[1])
 
 
 if __name__ == "__main__":

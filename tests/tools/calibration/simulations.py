@@ -30,11 +30,7 @@ def rate(data, *, true_rates, rng=None):
     tried = xr.full_like(data, 1000)
     found = replications.rates(xr.Dataset({"rejected": data, "tried": tried}), 0.05)
     interval = xr.DataArray(found["rate_ci"], {"ci_bound": ["lower", "upper"]})
-    return {
-        "rate": missed(interval, xr.DataArray(true_rates, dims="n_runs")).isel(
-            n_runs=3, drop=True
-        )
-    }
+    return {"rate": missed(interval, xr.DataArray(true_rates, dims="n_runs")).isel(n_runs=3, drop=True)}
 
 
 def t_test(data):
@@ -42,9 +38,7 @@ def t_test(data):
     values = data.to_numpy()[..., 0]
     n = values.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore"):  # drawn runs may be all alike
-        t = -np.diff(values.mean(axis=-1))[:, 0] / np.sqrt(
-            values.var(axis=-1, ddof=1).sum(axis=-1) / n
-        )
+        t = -np.diff(values.mean(axis=-1))[:, 0] / np.sqrt(values.var(axis=-1, ddof=1).sum(axis=-1) / n)
     return xr.DataArray(2 * stats.t.sf(abs(t), 2 * n - 2), dims="replication")
 
 
@@ -59,35 +53,22 @@ def right_number(difference):
 def pilots(n_datasets, *, n_pilots, difference, shape="normal", rng):
     """Pilot runs of two algorithms, the first better by the difference at one level; "failing": a tenth of its runs."""
     draw = rng.standard_exponential if shape == "exponential" else rng.normal
-    values = (
-        draw(size=(n_datasets, 2, n_pilots, 1))
-        + np.array([difference, 0])[:, None, None]
-    )
+    values = draw(size=(n_datasets, 2, n_pilots, 1)) + np.array([difference, 0])[:, None, None]
     if shape == "failing":
         values[:, 0] += 6 * (0.1 - (rng.random((n_datasets, n_pilots, 1)) < 0.1))
-    return labelled(
-        values, algorithm=["a", "b"], run=np.arange(n_pilots), training=[1.0]
-    )
+    return labelled(values, algorithm=["a", "b"], run=np.arange(n_pilots), training=[1.0])
 
 
 @cache
 def simulated_number(difference, shape):
     """The smallest number tried that has a power of 0.8, by 20,000 data sets of each."""
-    made = partial(
-        pilots, 20_000, difference=difference, shape=shape, rng=np.random.default_rng(0)
-    )
-    return float(
-        next(n for n in TRIED if (t_test(made(n_pilots=n)) <= 0.05).mean() >= 0.8)
-    )
+    made = partial(pilots, 20_000, difference=difference, shape=shape, rng=np.random.default_rng(0))
+    return float(next(n for n in TRIED if (t_test(made(n_pilots=n)) <= 0.05).mean() >= 0.8))
 
 
 def assured(data, *, difference, shape, rng=None):
     """Whether the assured number is too small."""
-    return {
-        ASSURED: planned(data, right=simulated_number(difference, shape), rng=rng)[
-            ASSURED
-        ]
-    }
+    return {ASSURED: planned(data, right=simulated_number(difference, shape), rng=rng)[ASSURED]}
 
 
 def planned(data, *, right, rng=None):

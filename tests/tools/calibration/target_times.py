@@ -43,9 +43,7 @@ def waving(speed):
 def crossing(curve, level):
     """Where a curve that is linear between its levels first is at a level."""
     after = int(np.argmax(curve >= level))
-    return LEVELS[after - 1] + (level - curve[after - 1]) / (
-        curve[after] - curve[after - 1]
-    ) / len(LEVELS)
+    return LEVELS[after - 1] + (level - curve[after - 1]) / (curve[after] - curve[after - 1]) / len(LEVELS)
 
 
 def noisy(rng, mean, n_runs, sd, *, skewed=False, constant=0.5):
@@ -56,15 +54,9 @@ def noisy(rng, mean, n_runs, sd, *, skewed=False, constant=0.5):
         offset = rng.exponential(size=shape) - 1 if skewed else rng.normal(size=shape)
         along = rng.normal(size=(*shape, len(LEVELS)))
         for level in range(1, len(LEVELS)):
-            along[..., level] = (
-                0.7 * along[..., level - 1] + np.sqrt(0.51) * along[..., level]
-            )
-        noise = (
-            np.sqrt(constant) * offset[..., np.newaxis] + np.sqrt(1 - constant) * along
-        )
-        values[..., algorithm, :n, :] = (
-            mean[..., algorithm, np.newaxis, :] + spread * noise
-        )
+            along[..., level] = 0.7 * along[..., level - 1] + np.sqrt(0.51) * along[..., level]
+        noise = np.sqrt(constant) * offset[..., np.newaxis] + np.sqrt(1 - constant) * along
+        values[..., algorithm, :n, :] = mean[..., algorithm, np.newaxis, :] + spread * noise
     return values
 
 
@@ -79,13 +71,9 @@ def two(
     **noise,
 ):
     """A reference b, and a, `ratio` times as fast."""
-    mean = np.broadcast_to(
-        np.stack([shape(ratio), saturating(1.0)]), (n_datasets, 2, len(LEVELS))
-    )
+    mean = np.broadcast_to(np.stack([shape(ratio), saturating(1.0)]), (n_datasets, 2, len(LEVELS)))
     values = noisy(rng, mean, n_runs, sd, **noise)
-    return labelled(
-        values, algorithm=["a", "b"], run=np.arange(max(n_runs)), training=LEVELS
-    )
+    return labelled(values, algorithm=["a", "b"], run=np.arange(max(n_runs)), training=LEVELS)
 
 
 def to_last_level(data, *, ratio, rng=None):
@@ -93,36 +81,24 @@ def to_last_level(data, *, ratio, rng=None):
 
     By randomization that p is the one of `pairwise`, as tests say, which is faster for many data sets.
     """
-    time = (
-        crossing(np.append(saturating(ratio), 2.0), saturating(1.0)[-1])
-        if ratio > 1
-        else 1.0
-    )
-    read = (
-        data.sel(algorithm=["a"]).interp(training=[time]).assign_coords(training=[1.0])
-    )
+    time = crossing(np.append(saturating(ratio), 2.0), saturating(1.0)[-1]) if ratio > 1 else 1.0
+    read = data.sel(algorithm=["a"]).interp(training=[time]).assign_coords(training=[1.0])
     there = xr.concat([read, data.sel(algorithm=["b"], training=[1.0])], "algorithm")
     welch, whole = (
         xcurves.speedup(there, reference="b"),
         xcurves.speedup(data, reference="b"),
     )
-    dealt = xcurves.pairwise(there, n_resamples=999, rng=rng).pvalue.sel(
-        effect="algorithm"
-    )
+    dealt = xcurves.pairwise(there, n_resamples=999, rng=rng).pvalue.sel(effect="algorithm")
     return {
         "true ratio rejected, welch": welch.pvalue.isel(algorithm=0, drop=True),
         "true ratio rejected, randomization": dealt.isel(pair=0, drop=True),
-        "outside the interval, welch": missed(
-            whole.speedup_ci.isel(algorithm=0, drop=True), 1 / time
-        ),
+        "outside the interval, welch": missed(whole.speedup_ci.isel(algorithm=0, drop=True), 1 / time),
     }
 
 
 def to_target(data, *, ratio, shape, rng=None):
     """Whether intervals of a time and of a ratio to a target miss them."""
-    found = xcurves.speedup(data, reference="b", target=TARGET, rng=rng).isel(
-        algorithm=0, drop=True
-    )
+    found = xcurves.speedup(data, reference="b", target=TARGET, rng=rng).isel(algorithm=0, drop=True)
     time = crossing(shape(ratio), TARGET)
     return {
         "time": missed(found.time_ci, time),
@@ -136,10 +112,7 @@ def to_most_of_rise(data, *, ratio, shape, rng=None):
     base = saturating(1.0)
     level = base[0] + 0.9 * (base[-1] - base[0])
     true = crossing(base, level) / crossing(shape(ratio), level)
-    low, high = (
-        found.rise_speedup_ci.sel(ci_bound=bound, drop=True)
-        for bound in ("lower", "upper")
-    )
+    low, high = (found.rise_speedup_ci.sel(ci_bound=bound, drop=True) for bound in ("lower", "upper"))
     return {
         "ratio at 90 % of the rise": missed(found.rise_speedup_ci, true),
         "open at an end there": outside((low == 0) | np.isinf(high)),
@@ -163,9 +136,7 @@ def failing(n_datasets, *, n_runs, rng):
 
 def to_target_of_failing(data, *, rng=None):
     """Whether intervals of a time and of a ratio miss those of the mean that holds the failures."""
-    found = xcurves.speedup(data, reference="b", target=0.7, rng=rng).isel(
-        algorithm=0, drop=True
-    )
+    found = xcurves.speedup(data, reference="b", target=0.7, rng=rng).isel(algorithm=0, drop=True)
     time = crossing(0.9 * saturating(2.0), 0.7)
     return {
         "time": missed(found.time_ci, time),
@@ -173,15 +144,9 @@ def to_target_of_failing(data, *, rng=None):
     }
 
 
-def tasks(
-    n_datasets, *, spread, drawn, n_runs=(5, 5), sd=0.03, n_tasks=8, rng, **noise
-):
+def tasks(n_datasets, *, spread, drawn, n_runs=(5, 5), sd=0.03, n_tasks=8, rng, **noise):
     """Tasks whose log ratios spread about that of RATIO: drawn for each data set, or the same in all."""
-    z = (
-        rng.normal(size=(n_datasets, n_tasks))
-        if drawn
-        else np.linspace(-1.5, 1.5, n_tasks)
-    )
+    z = rng.normal(size=(n_datasets, n_tasks)) if drawn else np.linspace(-1.5, 1.5, n_tasks)
     ratio = RATIO * np.exp(spread * np.broadcast_to(z, (n_datasets, n_tasks)))
     mean = np.stack(
         [
@@ -201,14 +166,8 @@ def tasks(
 
 def over_tasks(data, *, claim, target=TARGET, rng=None):
     """Whether the interval of a claim misses the geometric mean."""
-    found = xcurves.speedup(
-        data, reference="b", target=target, task="task", rng=rng
-    ).isel(algorithm=0, drop=True)
-    return {
-        "geometric mean": missed(
-            found.speedup_ci.sel(task_effect=claim, drop=True), RATIO
-        )
-    }
+    found = xcurves.speedup(data, reference="b", target=target, task="task", rng=rng).isel(algorithm=0, drop=True)
+    return {"geometric mean": missed(found.speedup_ci.sel(task_effect=claim, drop=True), RATIO)}
 
 
 ALGORITHMS = np.linspace(0.0, 0.75, 6)  # log times of six algorithms
@@ -235,27 +194,16 @@ SCORES = {
 
 def studies(n_datasets, *, claim, sd, n_studies, rng):
     """Times of studies about those of eight tasks: the same in all data sets, or drawn."""
-    centre = (
-        np.broadcast_to(EIGHT, (n_datasets, *EIGHT.shape))
-        if claim == "fixed"
-        else log_times(rng, n_datasets, 8)
-    )
-    values = np.exp(
-        centre[..., np.newaxis] + sd * rng.normal(size=(*centre.shape, n_studies))
-    )
-    return labelled(
-        values, task=np.arange(8), algorithm=list("abcdef"), run=np.arange(n_studies)
-    )
+    centre = np.broadcast_to(EIGHT, (n_datasets, *EIGHT.shape)) if claim == "fixed" else log_times(rng, n_datasets, 8)
+    values = np.exp(centre[..., np.newaxis] + sd * rng.normal(size=(*centre.shape, n_studies)))
+    return labelled(values, task=np.arange(8), algorithm=list("abcdef"), run=np.arange(n_studies))
 
 
 def profiled(data, *, claim, rng=None):
     """Whether intervals of scores miss what runs without noise have, in these tasks or in all."""
-    found = xcurves.performance_profile(data, rng=rng).score_ci.sel(
-        task_effect=claim, drop=True
-    )
+    found = xcurves.performance_profile(data, rng=rng).score_ci.sel(task_effect=claim, drop=True)
     return {
-        row: missed(found.isel(algorithm=place, drop=True), SCORES[claim][place])
-        for row, place in PROFILED.items()
+        row: missed(found.isel(algorithm=place, drop=True), SCORES[claim][place]) for row, place in PROFILED.items()
     }
 
 
@@ -331,9 +279,7 @@ def _equal(n, rate):
     return {"n_runs": (n, n), "sd": (rate, rate)}
 
 
-LAST: dict[
-    int, tuple[Claim, Claim]
-] = {  # of equal spread, at 1, 1.3 and 2 times as fast
+LAST: dict[int, tuple[Claim, Claim]] = {  # of equal spread, at 1, 1.3 and 2 times as fast
     3: (about(0.031, 0.043), NONE),
     5: (about(0.040, 0.049), about(0.042, 0.052)),
     10: (about(0.048, 0.053), about(0.048, 0.056)),
@@ -553,7 +499,5 @@ SIMULATIONS = [
     _profile("tasks drawn, 5 studies, sd .1", "random", near(0.04, 0.14), sd=0.1),
     _profile("these tasks, 5 studies, sd .1", "fixed", AT_MOST, sd=0.1),
     _profile("these tasks, 5 studies, sd .3", "fixed", near(0.0, 0.16), sd=0.3),
-    _profile(
-        "these tasks, 3 studies, sd .1", "fixed", near(0.0, 0.11), sd=0.1, n_studies=3
-    ),
+    _profile("these tasks, 3 studies, sd .1", "fixed", near(0.0, 0.11), sd=0.1, n_studies=3),
 ]

@@ -14,10 +14,7 @@ from calibration.randomization import BLOCK, RESAMPLES
 
 def unlike(n_datasets, *, n_runs, spread, rng):
     """Normal scores of equal means at one level; `n_runs` and `spread` have a number for each algorithm."""
-    values = (
-        rng.normal(size=(n_datasets, len(n_runs), max(n_runs), 1))
-        * np.array(spread)[:, None, None]
-    )
+    values = rng.normal(size=(n_datasets, len(n_runs), max(n_runs), 1)) * np.array(spread)[:, None, None]
     return of_runs(values, n_runs)
 
 
@@ -36,11 +33,7 @@ def of_runs(values, n_runs):
 def unlike_curves(n_datasets, *, n_runs, spread, apart=0.0, rng):
     """Curves of equal means along eight levels, the first algorithm so far `apart`, now above and now below."""
     shape = (n_datasets, len(n_runs), max(n_runs))
-    values = (
-        (rng.normal(size=(*shape, 1)) + rng.normal(size=(*shape, 8)))
-        * np.array(spread)[:, None, None]
-        / 2**0.5
-    )
+    values = (rng.normal(size=(*shape, 1)) + rng.normal(size=(*shape, 8))) * np.array(spread)[:, None, None] / 2**0.5
     values[:, 0] += apart * np.resize([1, -1], 8)
     return of_runs(values, n_runs)
 
@@ -53,13 +46,8 @@ def lognormal(n_datasets, *, n_runs, spread, rng):
 
 def level(data, *, rng=None):
     """The p of the algorithm effect by F and by Welch's statistic."""
-    p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng).pvalue.sel(
-        effect="algorithm", drop=True
-    )
-    return {
-        f"algorithm, {term}": p.sel(error_term=term, drop=True)
-        for term in ("split_plot", "welch")
-    }
+    p = xcurves.randomized_anova(data, n_resamples=RESAMPLES, rng=rng).pvalue.sel(effect="algorithm", drop=True)
+    return {f"algorithm, {term}": p.sel(error_term=term, drop=True) for term in ("split_plot", "welch")}
 
 
 def choices(data, *, rng=None):
@@ -69,9 +57,7 @@ def choices(data, *, rng=None):
     f, welch = (p.sel(error_term=term, drop=True) for term in ("split_plot", "welch"))
     return {
         "the test that speaks": xr.where(found.level_test == 1, welch, f),
-        "chosen by the ratio of spreads": xr.where(
-            found.sd_ratio > found.sd_ratio_limit, welch, f
-        ),
+        "chosen by the ratio of spreads": xr.where(found.sd_ratio > found.sd_ratio_limit, welch, f),
     }
 
 
@@ -88,21 +74,15 @@ def pairs(data, *, rng=None):
     """The smallest adjusted p, whether the first pair's interval misses 0, whether p and interval of any disagree."""
     found = xcurves.pairwise(data, n_resamples=RESAMPLES, rng=rng)
     return {
-        "any pair, adjusted": found.pvalue_adjusted.sel(
-            effect="algorithm", drop=True
-        ).min("pair"),
-        "interval of the first pair": missed(found.difference_ci, 0.0).isel(
-            pair=0, drop=True
-        ),
+        "any pair, adjusted": found.pvalue_adjusted.sel(effect="algorithm", drop=True).min("pair"),
+        "interval of the first pair": missed(found.difference_ci, 0.0).isel(pair=0, drop=True),
         "p and interval disagree": disagree(found, 0.05),
     }
 
 
 def agreement(data, *, level, rng=None):
     """Whether p and interval disagree, and whether they do without a gap in the accepted shifts."""
-    found = xcurves.pairwise(
-        data, confidence_level=1 - level, n_resamples=2_000, rng=rng
-    )
+    found = xcurves.pairwise(data, confidence_level=1 - level, n_resamples=2_000, rng=rng)
     both = disagree(found, level)
     return {
         "p and interval disagree": both,
@@ -136,9 +116,7 @@ def shown_of_pairs(data, *, rng=None):
 def equivalence(data, *, rng=None):
     """Whether algorithms of which one differs from the others by the margin are called equivalent anywhere."""
     found = xcurves.ss_profile(data, margin=MARGIN, n_resamples=RESAMPLES, rng=rng)
-    return {
-        "equivalent anywhere": xr.where(found.equivalent.max("training") > 0, 0.0, 1.0)
-    }
+    return {"equivalent anywhere": xr.where(found.equivalent.max("training") > 0, 0.0, 1.0)}
 
 
 def shaped(n_datasets, *, n_runs, shape, difference=0.0, rng):
@@ -168,11 +146,7 @@ DESIGNS = [
 
 
 def _setting(sizes):
-    several = (
-        f"{sizes[0]} v {sizes[1]}"
-        if len(sizes) == 2
-        else f"{sizes[0]} v {len(sizes) - 1} of {sizes[1]}"
-    )
+    several = f"{sizes[0]} v {sizes[1]}" if len(sizes) == 2 else f"{sizes[0]} v {len(sizes) - 1} of {sizes[1]}"
     return f"first sd {SPREAD:g} times, {several} runs"
 
 
@@ -189,10 +163,7 @@ def _designs(family, generator, procedure, claims, short, **options):
                 **options,
             ),
             procedure,
-            {
-                row: claim[place] if isinstance(claim, list) else claim
-                for row, claim in claims.items()
-            },
+            {row: claim[place] if isinstance(claim, list) else claim for row, claim in claims.items()},
             short=short,
             block=BLOCK,
         )

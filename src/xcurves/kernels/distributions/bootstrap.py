@@ -52,9 +52,7 @@ class BootstrapDesign:
 
     def block(self, number: int, rows: int) -> Ints:
         """Return how often each unit is in the resamples of a block, shape (resample, unit)."""
-        rng = make_generator(
-            np.random.SeedSequence(self.entropy, spawn_key=(*self.sizes, number))
-        )
+        rng = make_generator(np.random.SeedSequence(self.entropy, spawn_key=(*self.sizes, number)))
         sizes = np.array(self.sizes)
         starts = np.cumsum(sizes) - sizes
         n_units = int(sizes.sum())
@@ -92,9 +90,7 @@ class BootstrapDesign:
         return np.asarray(np.repeat(weights, sizes, axis=1))
 
 
-def resample(
-    x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics
-) -> Floats:
+def resample(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
     """Return `statistics`, of sorted trials and cumulative counts, of all resamples: (task, resample, statistic)."""
     rows = max(1, min(_AT_ONCE // x.shape[-1], design.n_resamples))
     if design.unit is None:
@@ -106,10 +102,7 @@ def resample(
     parts = []
     for number, some in enumerate(stretches(design.n_resamples, rows)):
         counts = design.block(number, some.stop - some.start)
-        of_tasks = [
-            statistics(x[part], design.cumulative(counts, order[part]))
-            for part in tasks
-        ]
+        of_tasks = [statistics(x[part], design.cumulative(counts, order[part])) for part in tasks]
         parts.append(np.concatenate(of_tasks))
     return np.concatenate(parts, axis=1)
 
@@ -183,9 +176,7 @@ def _bca_tails(
     return np.where(np.isnan(tails), 0.5, tails)
 
 
-def _jackknife_skewness(
-    x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics
-) -> Floats:
+def _jackknife_skewness(x: Floats, order: Ints, design: BootstrapDesign, statistics: Statistics) -> Floats:
     """Return the skewness of the jackknife's influences over 6, units of a stratum about their own mean."""
     sizes = np.array(design.sizes)
     n_units = int(sizes.sum())
@@ -230,9 +221,7 @@ def cdf_limits(counts: Ints, sizes: Ints, alpha: float) -> tuple[Floats, Floats]
     return limits[0].reshape(shape), limits[1].reshape(shape)
 
 
-def quantile_limits(
-    ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float
-) -> tuple[Ints, Ints]:
+def quantile_limits(ranks: Ints, sizes: Ints, counts_at: Callable[[Ints], Ints], alpha: float) -> tuple[Ints, Ints]:
     """Return the ranks of the percentile limits of F⁻¹ for infinitely many resamples; `counts_at` a rank."""
     # F*⁻¹ of a resample is at most the trial of rank r where its count up to that trial is at least the wanted
     # rank. A limit is the smallest r for which that has a probability of at least the tail.
@@ -278,9 +267,7 @@ def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
     # The transform of Bin(m, p) at the frequency j is (1 + p (w - 1))^m, w = exp(-2πij / (n + 1)); that of the sum is
     # the product over strata. As logarithm and angle it is a sum, in which strata of one size and count stand together.
     n = int(sizes.sum())
-    frequencies = np.arange(
-        (n + 1) // 2 + 1
-    )  # the others mirror them, as masses are real
+    frequencies = np.arange((n + 1) // 2 + 1)  # the others mirror them, as masses are real
     rotation = np.exp(-2j * np.pi * frequencies / (n + 1))
     log_modulus = np.zeros((len(counts), len(rotation)))
     angle = np.zeros_like(log_modulus)
@@ -304,9 +291,7 @@ def sum_of_binomials(counts: Ints, sizes: Ints) -> Floats:
     return np.maximum(mass, 0.0)
 
 
-def resampled_points(
-    x: Floats, cumulative: Floats, points: Floats, probabilities: Floats
-) -> Floats:
+def resampled_points(x: Floats, cumulative: Floats, points: Floats, probabilities: Floats) -> Floats:
     """Return F at points, and F⁻¹ at probabilities, of resamples of sorted trials."""
     n_tasks = len(x)
     total = cumulative[..., -1:]
@@ -393,9 +378,7 @@ def _replicates(
     n_levels, n_trials = means.shape
     rows = max(1, _SORTED // (n_trials * n_levels))
     whole = ((weight * residual) ** 2).sum(axis=-1)
-    rng = make_generator(
-        np.random.SeedSequence(entropy, spawn_key=(n_trials, member.shape[1]))
-    )
+    rng = make_generator(np.random.SeedSequence(entropy, spawn_key=(n_trials, member.shape[1])))
     statistics = []
     spreads = []
     for some in stretches(n_replicates, rows):
@@ -423,9 +406,7 @@ def _seldom_exceeded(largest: Floats, alpha: float) -> Floats:
     return np.asarray(np.partition(largest, place, axis=0)[place])
 
 
-def mean_curve(
-    curves: Floats, n_replicates: int, alpha: float, entropy: int
-) -> dict[str, Floats]:
+def mean_curve(curves: Floats, n_replicates: int, alpha: float, entropy: int) -> dict[str, Floats]:
     """Return an algorithm's mean curve over tasks, of curves (task, run, level), and its band; NaN of few runs."""
     present = ~np.isnan(curves[..., 0])
     n = np.count_nonzero(present, axis=1)[:, np.newaxis]
@@ -436,9 +417,7 @@ def mean_curve(
         # the variance of a task is not known
         half = np.full_like(estimate, np.nan)
     else:
-        residual = np.where(
-            present[..., np.newaxis], filled - means[:, np.newaxis], 0.0
-        )
+        residual = np.where(present[..., np.newaxis], filled - means[:, np.newaxis], 0.0)
         # of the mean over tasks: √(Σ_t s_t² / n_t) / T
         variances = (residual**2).sum(axis=1) / (n * (n - 1))
         error = np.sqrt(variances.sum(axis=0)) / len(curves)
@@ -450,9 +429,7 @@ def mean_curve(
     }
 
 
-def _residual_critical(
-    residual: Floats, n: Floats, n_replicates: int, alpha: float, entropy: int
-) -> float:
+def _residual_critical(residual: Floats, n: Floats, n_replicates: int, alpha: float, entropy: int) -> float:
     """Return the value that the largest studentized mean over levels of signed residual runs seldom exceeds."""
     # With S_t the signed sum of the n_t residuals of a task, t² of a replicate is (Σ_t S_t / n_t)² over
     #     Σ_t (Σ r² - S_t² / n_t) / (n_t (n_t - 1)) = Σ_t Σ r² / (n_t (n_t - 1)) - Σ_t S_t² / (n_t² (n_t - 1)),

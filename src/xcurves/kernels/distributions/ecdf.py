@@ -21,9 +21,7 @@ from xcurves.array_types import Floats, Ints
 _ROUNDING = 1e-12
 
 
-def count_up_to(
-    x: Floats, z: Floats, side: Literal["below", "up to"] = "up to"
-) -> Ints:
+def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
     """Return how many trials of each row are at most `z`, shape (task or 1, point), or below it."""
     # Halving in all rows at once, which `searchsorted` cannot do. NaN compare as false: they are above every score.
     shape = np.broadcast_shapes((len(x), 1), z.shape)
@@ -93,15 +91,11 @@ class CentredSums:
         self.n = n
         # first and last are ranks, as of `finite`
         self.x, self.first_finite, self.last_finite = finite(x, n)
-        self.centre = np.asarray(
-            self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis]
-        )
+        self.centre = np.asarray(self.x[np.arange(len(x)), np.maximum(n - 1, 0) // 2][:, np.newaxis])
         # In pieces whose sums are added up: a cumulative sum of 3,000,000 trials takes a fifth of `performance_cdf`.
         width = math.isqrt(x.shape[-1]) + 1
         pieces = np.zeros((len(x), -(-x.shape[-1] // width), width))
-        apart = np.subtract(
-            self.x, self.centre, out=pieces.reshape(len(x), -1)[:, : x.shape[-1]]
-        )
+        apart = np.subtract(self.x, self.centre, out=pieces.reshape(len(x), -1)[:, : x.shape[-1]])
         if np.isnan(apart[:, -1]).any():
             apart[np.isnan(apart)] = 0.0
         # `apart` is a part of `pieces`: what is set to 0 is so in both
@@ -116,9 +110,7 @@ class CentredSums:
         # whole pieces before it, and of its own piece each trial that is below the rank, the last one in part
         number = np.minimum(ranks // width, n_pieces - 1).astype(np.int64)
         piece = np.take_along_axis(self._pieces, number[..., np.newaxis], axis=1)
-        share = np.clip(
-            (ranks - number * width)[..., np.newaxis] - np.arange(width), 0.0, 1.0
-        )
+        share = np.clip((ranks - number * width)[..., np.newaxis] - np.arange(width), 0.0, 1.0)
         before = np.take_along_axis(self._before, number, axis=-1)
         return np.asarray(before + np.einsum("trw,trw->tr", piece, share))
 
@@ -131,9 +123,7 @@ class CentredSums:
         # Σ (x - c)² - (Σ (x - c))² / n
         total = self._before[:, -1]
         squares = np.maximum(self.squares - total**2 / np.maximum(self.n, 1), 0.0)
-        return np.sqrt(
-            np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1)
-        )
+        return np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
 
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
@@ -162,9 +152,7 @@ def order_statistics(probabilities: Floats, n: Ints, alpha: float) -> tuple[Ints
     # x_(r) <= F⁻¹(p) unless fewer than r trials are up to it, a count of Bin(n, p). Quantiles are slow: once a size.
     trials, place = np.unique(np.maximum(n, 1), return_inverse=True)
     lower = scipy.stats.binom.ppf(alpha / 2, trials[:, np.newaxis], probabilities)
-    upper = (
-        scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
-    )
+    upper = scipy.stats.binom.ppf(1 - alpha / 2, trials[:, np.newaxis], probabilities) + 1
     return lower.astype(np.int64)[place], upper.astype(np.int64)[place]
 
 
@@ -266,9 +254,7 @@ def coverage(n: int, level: float) -> float:
     while scipy.special.pdtrc(most_steps, rates.max()) > _NEGLIGIBLE:
         most_steps *= 2
     steps = np.arange(most_steps + 1)
-    moves = np.exp(
-        scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1)
-    )
+    moves = np.exp(scipy.special.xlogy(steps, rates) - rates - scipy.special.gammaln(steps + 1))
     # of `least`, `least` + 1, ... points; fewer than `most` + 1 are allowed
     mass, least, most = (np.ones(1), 0, 0)
     for move, lowers in zip(moves, is_lower, strict=False):
@@ -291,16 +277,10 @@ def isotonic(rates: Floats) -> Floats:
     # once, are differences of cumulated sums.
     known = np.nan_to_num(rates)
     n = rates.shape[-1]
-    sums = np.concatenate(
-        [np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1
-    )
+    sums = np.concatenate([np.zeros((*rates.shape[:-1], 1)), known.cumsum(axis=-1)], axis=-1)
     i, k = np.arange(n)[:, np.newaxis], np.arange(n)
-    means = (
-        sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]
-    ) / np.maximum(k - i + 1, 1)
-    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[
-        ..., ::-1
-    ]
+    means = (sums[..., 1:][..., np.newaxis, :] - sums[..., :-1, np.newaxis]) / np.maximum(k - i + 1, 1)
+    lowest = np.minimum.accumulate(np.where(k >= i, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
     fitted = np.maximum.accumulate(np.where(k >= i, lowest, -np.inf), axis=-2)
     return np.where(np.isnan(rates), np.nan, np.diagonal(fitted, axis1=-2, axis2=-1))
 

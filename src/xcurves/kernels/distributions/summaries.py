@@ -51,10 +51,7 @@ class Summaries:
             "optimality_gap": len(self.targets),
         }
         stops = np.cumsum(list(sizes.values())).tolist()
-        return {
-            name: slice(stop - size, stop)
-            for (name, size), stop in zip(sizes.items(), stops, strict=True)
-        }
+        return {name: slice(stop - size, stop) for (name, size), stop in zip(sizes.items(), stops, strict=True)}
 
     @property
     def length(self) -> int:
@@ -89,9 +86,7 @@ class Summaries:
         spans = self.spans(n.astype(float))
         if self.conditional:
             up_to = np.minimum(np.arange(1.0, x.shape[-1] + 1), size)
-            spans = self._whole_boundaries(
-                spans[:, np.newaxis], x, up_to[:, np.newaxis]
-            )[:, 0]
+            spans = self._whole_boundaries(spans[:, np.newaxis], x, up_to[:, np.newaxis])[:, 0]
 
         means = _means_of_spans(spans, sums)
         deviations = sums.deviations()[:, np.newaxis]
@@ -103,18 +98,12 @@ class Summaries:
         # `sums` have numbers in place of infinite trials: what these enter is set now.
         above = n > sums.last_finite
         reaches_above = spans[..., 1] > sums.last_finite[:, np.newaxis]
-        statistics = self._with_infinity(
-            statistics, reaches_above, above[:, np.newaxis], np.inf
-        )
+        statistics = self._with_infinity(statistics, reaches_above, above[:, np.newaxis], np.inf)
         below = sums.first_finite > 0
         reaches_below = spans[..., 0] < sums.first_finite[:, np.newaxis]
-        return self._with_infinity(
-            statistics, reaches_below, below[:, np.newaxis], -np.inf
-        )
+        return self._with_infinity(statistics, reaches_below, below[:, np.newaxis], -np.inf)
 
-    def _beyond_thresholds(
-        self, x: Floats, sums: ecdf.CentredSums, total: Floats
-    ) -> tuple[Floats, Floats]:
+    def _beyond_thresholds(self, x: Floats, sums: ecdf.CentredSums, total: Floats) -> tuple[Floats, Floats]:
         """Return partial means and shares of the trials that meet thresholds, both of shape (task, threshold)."""
         size = sums.n[:, np.newaxis]
         thresholds = self.thresholds[np.newaxis]
@@ -131,9 +120,7 @@ class Summaries:
         # Σ (z - centre) over those that meet it lacks their number times the centre
         return sum_met / per + sums.centre * share, share
 
-    def _optimality_gap(
-        self, x: Floats, sums: ecdf.CentredSums, total: Floats
-    ) -> Floats:
+    def _optimality_gap(self, x: Floats, sums: ecdf.CentredSums, total: Floats) -> Floats:
         """Return how far scores are from the target on average, those beyond it counting as 0, (task, target)."""
         reached = ecdf.count_up_to(x, self.targets[np.newaxis])
         per = _positive(sums.n)[:, np.newaxis]
@@ -183,13 +170,9 @@ class Summaries:
             # the best tail is the lower one, which stands second among the spans
             tails = np.roll(tails, len(self.levels), axis=-1)
         iqm = means[..., IQM : IQM + 1]
-        return np.concatenate(
-            [means[..., :IQM], deviation, iqm, tails, partial, share, gap], axis=-1
-        )
+        return np.concatenate([means[..., :IQM], deviation, iqm, tails, partial, share, gap], axis=-1)
 
-    def _with_infinity(
-        self, statistics: Floats, tail: Bools, some: Bools, infinity: float
-    ) -> Floats:
+    def _with_infinity(self, statistics: Floats, tail: Bools, some: Bools, infinity: float) -> Floats:
         """Return statistics, infinite or NaN where their span or the sample has such trials (`tail`, `some`)."""
         if not some.any():
             return statistics
@@ -199,9 +182,7 @@ class Summaries:
         gap = np.repeat(some & (not is_best), len(self.targets), axis=-1)
         # shares are of ranks, and finite
         none = np.zeros((*some.shape[:-1], len(self.thresholds)), bool)
-        infinite = self._in_order(
-            *(mask.astype(np.float64) for mask in (tail, some, partial, none, gap))
-        )
+        infinite = self._in_order(*(mask.astype(np.float64) for mask in (tail, some, partial, none, gap)))
 
         changed = np.where((infinite > 0) & ~np.isnan(statistics), infinity, statistics)
         # a gap is a distance
@@ -231,9 +212,7 @@ class Summaries:
         if medians is not None:
             means[..., MEDIAN] = medians + centre
         functions = self._functions(x, centred, centred + centre)
-        squares, partial, share, capped = self._resampled_functions(
-            functions, cumulative
-        )
+        squares, partial, share, capped = self._resampled_functions(functions, cumulative)
 
         n = cumulative[..., -1:]
         mean = means[..., MEAN, np.newaxis] - centre[..., np.newaxis]
@@ -275,13 +254,9 @@ class Summaries:
             met = x <= self.thresholds
             capped = np.maximum(np.where(np.isposinf(x), numbers, x), self.targets)
         squares = centred[..., np.newaxis] ** 2
-        return np.concatenate(
-            [squares, np.where(met, numbers, 0.0), met, capped], axis=-1
-        )
+        return np.concatenate([squares, np.where(met, numbers, 0.0), met, capped], axis=-1)
 
-    def _resampled_functions(
-        self, functions: Floats, cumulative: Floats
-    ) -> list[Floats]:
+    def _resampled_functions(self, functions: Floats, cumulative: Floats) -> list[Floats]:
         """Return means of functions over resamples, (task, resample, function): squares, partial, share, capped."""
         # With C_i the count up to trial i and n = C_last, Σ_i g_i (C_i - C_{i-1}) = g_last n - Σ_i C_i (g_{i+1} - g_i):
         # cumulative counts serve as they are, in one product of matrices.
@@ -292,9 +267,7 @@ class Summaries:
         edges = np.cumsum([1, n_thresholds, n_thresholds])
         return np.split(means, edges, axis=-1)
 
-    def bounds(
-        self, x: Floats, sums: ecdf.CentredSums, alpha: float, low: float, high: float
-    ) -> Floats:
+    def bounds(self, x: Floats, sums: ecdf.CentredSums, alpha: float, low: float, high: float) -> Floats:
         """Return limits from the band of F and scores between `low` and `high`, (task, statistic, 2); else NaN."""
         upper = [(level, 1.0) for level in self.levels]
         lower = [(0.0, 1 - level) for level in self.levels]
@@ -314,15 +287,10 @@ class Summaries:
 
         limits = np.full((len(x), self.length, 2), np.nan)
         for side, end in enumerate((low, high)):
-            means = [
-                _mean_in_band(x, sums, alpha, span, end, is_low=side == 0)
-                for span in spans
-            ]
+            means = [_mean_in_band(x, sums, alpha, span, end, is_low=side == 0) for span in spans]
             limits[:, of_spans, side] = np.stack(means, axis=-1)
             for target in self.targets:
-                limits[:, -1, side] = self._gap_in_band(
-                    x, alpha, target, end, is_low=side == 0
-                )
+                limits[:, -1, side] = self._gap_in_band(x, alpha, target, end, is_low=side == 0)
         if self.conditional:
             # which trials a tail has depends on ties: no integral of F⁻¹ between shares
             limits[:, of_tails] = np.nan
@@ -330,9 +298,7 @@ class Summaries:
         limits[:, places["optimality_gap"]].sort(axis=-1)
         return limits
 
-    def _gap_in_band(
-        self, x: Floats, alpha: float, target: float, end: float, *, is_low: bool
-    ) -> Floats:
+    def _gap_in_band(self, x: Floats, alpha: float, target: float, end: float, *, is_low: bool) -> Floats:
         """Return the gap of the lowest scores that the band allows, or of the highest, `end` without trials."""
         # Scores are lowest where F is highest. Only one of both limits is kept: more memory takes time for many trials.
         if is_low:
@@ -347,9 +313,7 @@ class Summaries:
         else:
             short = x - target
             short_at_end = end - target
-        return weighted_mean(
-            np.maximum(short, 0.0), np.diff(limits), rest, max(short_at_end, 0.0)
-        )
+        return weighted_mean(np.maximum(short, 0.0), np.diff(limits), rest, max(short_at_end, 0.0))
 
 
 def _means_of_spans(spans: Floats, sums: ecdf.CentredSums) -> Floats:
@@ -363,9 +327,7 @@ def _means_of_spans(spans: Floats, sums: ecdf.CentredSums) -> Floats:
     return clipped
 
 
-def _resampled_means(
-    centred: Floats, centre: Floats, spans: Floats, cumulative: Floats
-) -> Floats:
+def _resampled_means(centred: Floats, centre: Floats, spans: Floats, cumulative: Floats) -> Floats:
     """Return the means of F⁻¹ over spans of ranks of resamples, shape (task, resample, span)."""
     # Trial i has clip(C_i) - clip(C_{i-1}) ranks in a span from low to high, C_i being the count up to it. By parts,
     #     Σ_i x_i (clip(C_i) - clip(C_{i-1})) = x_last high - x_first low - Σ_i clip(C_i) (x_{i+1} - x_i).
@@ -386,9 +348,7 @@ def _resampled_means(
     return np.stack(means, axis=-1)
 
 
-def _weighted_medians(
-    x: Floats, spans: Floats, cumulative: Floats
-) -> tuple[Floats, Floats]:
+def _weighted_medians(x: Floats, spans: Floats, cumulative: Floats) -> tuple[Floats, Floats]:
     """Return medians of trials with weights, shape (task, resample), and the spans with the trials that these are of.
 
     Where a trial ends at half of the weight it is the mean of that trial and the next one.
@@ -475,9 +435,7 @@ def _mean_in_dkw_band(
     return np.asarray(total / (stop - start) + centre)
 
 
-def weighted_mean(
-    x: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0
-) -> Floats:
+def weighted_mean(x: Floats, weight: Floats, rest: float, end: float, centre: Floats | float = 0.0) -> Floats:
     """Return the mean of trials in order and of `end`, which has the weight `rest`; of opposite infinite ones `end`."""
     used = np.flatnonzero(weight > 0)
     if not used.size:

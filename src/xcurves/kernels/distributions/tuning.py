@@ -17,9 +17,7 @@ from xcurves.kernels.distributions.summaries import weighted_mean
 _ROUNDING = 1e-12
 
 
-def best_medians(
-    x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bool
-) -> Floats:
+def best_medians(x: Floats, n: Ints, trials: Ints, alpha: float, *, together: bool) -> Floats:
     """Return the median best of each number of trials, (3, row, k): NaN where it is the best of all, and its limits.
 
     These hold for each number by itself, or for all of them together.
@@ -39,14 +37,10 @@ def best_medians(
     return medians
 
 
-def trials_to_match(
-    x: Floats, n: Ints, other: Floats, alpha: float
-) -> tuple[Floats, Floats]:
+def trials_to_match(x: Floats, n: Ints, other: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return how many trials have a median best as high as another's, and the ends that bands allow, (row, k, 2)."""
     # F⁻¹(p) >= z where p > F(z-), the share of trials below z, not of those up to it
-    below, below_lower, below_upper = (
-        ecdf.count_up_to(x, scores, "below") for scores in other
-    )
+    below, below_lower, below_upper = (ecdf.count_up_to(x, scores, "below") for scores in other)
     size = n[:, np.newaxis]
     # Fewest trials: the highest F⁻¹ that the band of these allows against the lowest of the other's; most: the reverse.
     shares = np.stack(
@@ -79,9 +73,7 @@ def _mean_shares(n: int, k: int) -> Floats:
     return np.concatenate([[k / n], below_best])[::-1]
 
 
-def best_means(
-    x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high: float
-) -> tuple[Floats, Floats]:
+def best_means(x: Floats, n: Ints, trials: Ints, alpha: float, low: float, high: float) -> tuple[Floats, Floats]:
     """Return the mean best of each number of trials, without bias, and limits by the band of F for all together."""
     # failed trials count as the lowest score that there can be
     scores = np.where(np.isneginf(x), low, x)
@@ -98,26 +90,18 @@ def best_means(
         for column, k in enumerate(trials.tolist()):
             if k <= size:
                 shares = _mean_shares(size, k)
-                means[rows, column] = weighted_mean(
-                    samples, shares, 0.0, np.inf, centre
-                )
+                means[rows, column] = weighted_mean(samples, shares, 0.0, np.inf, centre)
 
             # The mean of F^k is lowest where F is highest: what F has below all trials is at `low`. For the highest
             # mean F is at its lower limits, and what these leave above all trials is at `high`.
             upper = band.upper**k
-            limits[rows, column, 0] = weighted_mean(
-                samples, np.diff(upper), upper[0], low, centre
-            )
+            limits[rows, column, 0] = weighted_mean(samples, np.diff(upper), upper[0], low, centre)
             lower = band.lower**k
-            limits[rows, column, 1] = weighted_mean(
-                samples, np.diff(lower), 1 - lower[-1], high, centre
-            )
+            limits[rows, column, 1] = weighted_mean(samples, np.diff(lower), 1 - lower[-1], high, centre)
     return means, limits
 
 
-def selected(
-    scores: Floats, selection: Floats, trials: Ints, low: float = -np.inf
-) -> tuple[Floats, Floats]:
+def selected(scores: Floats, selection: Floats, trials: Ints, low: float = -np.inf) -> tuple[Floats, Floats]:
     """Return median and mean score of the trial that is best of k by another score, (row, k); ties are drawn."""
     medians = np.full((len(scores), len(trials)), np.nan)
     means = np.full((len(scores), len(trials)), np.nan)
@@ -137,9 +121,7 @@ class _Selected(NamedTuple):
     """Trials in ascending order of the score that is reported, with their places by the one that selects."""
 
     scores: Floats  # (1, trial)
-    group: (
-        Ints  # which of the distinct values of the selecting score each has, ascending
-    )
+    group: Ints  # which of the distinct values of the selecting score each has, ascending
     counts: Ints  # how many trials have each of these values
     ends: Ints  # how many have it or a lower one, after a 0
 

@@ -89,10 +89,7 @@ def newcombe(probability: Floats, m: Ints, n: Ints, alpha: float) -> Floats:
         return np.asarray((theta - probability) ** 2 <= z**2 * variance)
 
     # The estimate is kept, and 0 and 1, with a variance of 0, are not, unless they are the estimate.
-    ends = [
-        np.where(probability == end, end, halve(is_kept, probability, end)[1])
-        for end in (0.0, 1.0)
-    ]
+    ends = [np.where(probability == end, end, halve(is_kept, probability, end)[1]) for end in (0.0, 1.0)]
     unknown = np.isnan(probability)[:, np.newaxis]
     return np.where(unknown, np.nan, np.stack(ends, axis=-1))
 
@@ -127,15 +124,11 @@ def ks_pvalue(merged: Merged, gap: Ints) -> Floats:
         fewer, more = int(min(m, n)), int(max(m, n))
         if int(m + n) * max(fewer, FEW_TRIALS) > EXACT_WORK:
             distance = gap[tasks] / (m * n)
-            pvalue[tasks] = scipy.special.kolmogorov(
-                distance * np.sqrt(m * n / (m + n))
-            )
+            pvalue[tasks] = scipy.special.kolmogorov(distance * np.sqrt(m * n / (m + n)))
             continue
         for part in stretches(len(tasks), max(1, int(_HELD // (fewer + 1)))):
             some = tasks[part]
-            pvalue[some] = _lattice_paths(
-                merged.end[some, : m + n], gap[some], fewer, more
-            )
+            pvalue[some] = _lattice_paths(merged.end[some, : m + n], gap[some], fewer, more)
     return pvalue
 
 
@@ -171,9 +164,7 @@ def stratified_probability(x: Floats, y: Floats) -> Floats:
         return np.asarray(of_strata.mean(axis=-1))
 
 
-def stratified_interval(
-    x: Floats, y: Floats, n_resamples: int, entropy: int, alpha: float
-) -> Floats:
+def stratified_interval(x: Floats, y: Floats, n_resamples: int, entropy: int, alpha: float) -> Floats:
     """Return the bootstrap interval of that mean, (task, 2), of sorted trials of strata of the same sizes."""
     # places that are NaN in all strata are left out
     x = x[..., : count_trials(x).max()]
@@ -207,12 +198,8 @@ class _StratifiedDraws(NamedTuple):
     there: Bools  # (stratum, trial): the units of the design in their order
 
     @classmethod
-    def of(
-        cls, sizes: Ints, width: int, n_resamples: int, entropy: int
-    ) -> _StratifiedDraws:
-        design = bootstrap.BootstrapDesign(
-            tuple(int(size) for size in sizes), None, n_resamples, entropy
-        )
+    def of(cls, sizes: Ints, width: int, n_resamples: int, entropy: int) -> _StratifiedDraws:
+        design = bootstrap.BootstrapDesign(tuple(int(size) for size in sizes), None, n_resamples, entropy)
         return cls(design, np.arange(width) < np.array(design.sizes)[:, np.newaxis])
 
     def weights(self, number: int, count: int) -> Floats:

@@ -20,9 +20,7 @@ _ROUNDED = 1 + 1e-12  # relative rounding of exp(log(n))
 _POINTS = 97  # sizes at which the sign of the difference is looked at
 
 
-def curve_difference(
-    one: Curves, other: Curves, n: Floats, alpha: float
-) -> tuple[Floats, Floats]:
+def curve_difference(one: Curves, other: Curves, n: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return the difference of curves at sizes `n` and half its interval, (curve, n)."""
     errors = []
     variances = []
@@ -71,9 +69,7 @@ def restated(curves: Curves, at: Floats) -> Curves:
     return curves._replace(theta=theta, covariance=covariance, at=at)
 
 
-def equal_sizes(
-    one: Curves, other: Curves, low: Floats, high: Floats, alpha: float
-) -> tuple[Floats, Floats, Floats]:
+def equal_sizes(one: Curves, other: Curves, low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Return from `low` to `high` where no difference is shown and where curves cross, (curve, 2); NaN: nowhere."""
 
     def shown(log: Floats) -> Floats:
@@ -96,13 +92,8 @@ def equal_sizes(
     before = np.pad(equal, ((0, 0), (1, 0)))[:, :-1]
     number = np.cumsum(equal & ~before, axis=1)
     known = ~np.isnan(one.theta[:, powerlaw.ERROR] + other.theta[:, powerlaw.ERROR])
-    stretches = [
-        _stretch(equal & there, signs, grid, shown, sign, known)
-        for there in (number == 1, number >= 2)
-    ]
-    begin, end, crossing = (
-        np.exp(np.stack(part, axis=1)) for part in zip(*stretches, strict=True)
-    )
+    stretches = [_stretch(equal & there, signs, grid, shown, sign, known) for there in (number == 1, number >= 2)]
+    begin, end, crossing = (np.exp(np.stack(part, axis=1)) for part in zip(*stretches, strict=True))
 
     # Ends of the sizes that are looked at stand as given: exp(log(n)) is not n.
     smallest = low[:, np.newaxis]
@@ -147,9 +138,7 @@ def _stretch(
     begin = _last_of(before, shown, grid[curve, left], grid[curve, left + 1])
     begin = np.where(first > 0, begin, grid[:, 0])
     # the same from above, mirrored
-    mirrored = _last_of(
-        after, lambda log: shown(-log), -grid[curve, right + 1], -grid[curve, right]
-    )
+    mirrored = _last_of(after, lambda log: shown(-log), -grid[curve, right + 1], -grid[curve, right])
     end = np.where(final < last, -mirrored, grid[:, -1])
 
     # with one sign on both sides they need not cross
@@ -162,9 +151,7 @@ def _stretch(
     )
 
 
-def _last_of(
-    sign: Floats, sign_at: Callable[[Floats], Floats], left: Floats, right: Floats
-) -> Floats:
+def _last_of(sign: Floats, sign_at: Callable[[Floats], Floats], left: Floats, right: Floats) -> Floats:
     """Return up to where from `left` to `right` the sign is this one, by halving."""
 
     def has_sign(log: Floats) -> Bools:

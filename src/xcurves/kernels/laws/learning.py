@@ -26,9 +26,7 @@ class Sizes(NamedTuple):
 
     def where(self, kept: NDArray[np.bool_]) -> Sizes:
         """Return the curves without the sizes that are not kept, shape (size,) or (curve, size)."""
-        return self._replace(
-            folds=np.where(kept, self.folds, 0.0), means=np.where(kept, self.means, 0.0)
-        )
+        return self._replace(folds=np.where(kept, self.folds, 0.0), means=np.where(kept, self.means, 0.0))
 
     def take(self, curves: NDArray[np.intp]) -> Sizes:
         """Return some of the curves."""
@@ -78,9 +76,7 @@ class Model:
         """Return σ_i² by the variance model, or as given; NaN where nothing tells it."""
         if sizes.variance is not None:
             return sizes.variance
-        return wls.pooled_variance(
-            self.n, sizes.folds, sizes.spread, self.sigma0_sq, self.sigma_hat_sq
-        )
+        return wls.pooled_variance(self.n, sizes.folds, sizes.spread, self.sigma0_sq, self.sigma_hat_sq)
 
     def fit(self, at: Floats, sizes: Sizes) -> Fit:
         """Fit every curve; with relative weights, or uniform ones and σ_i² unknown, residuals give the variance."""
@@ -92,16 +88,10 @@ class Model:
         # S / df about the curve, in each of its folds; a parameter at its bound is not fitted
         unknown = np.asarray(np.isnan(variance).any(axis=1))
         if unknown.any():
-            squares = (
-                sizes.folds * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
-            )
+            squares = sizes.folds * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
             degrees = sizes.folds.sum(axis=1) - self.n_parameters + fit.at_bound
             residual = _by_degrees(squares.sum(axis=1), degrees)
-            fit = fit._replace(
-                variance=np.where(
-                    unknown[:, np.newaxis], residual[:, np.newaxis], variance
-                )
-            )
+            fit = fit._replace(variance=np.where(unknown[:, np.newaxis], residual[:, np.newaxis], variance))
         if self.rescaled:
             # 1 where χ² / df is less, or NaN for want of degrees of freedom
             scale = np.fmax(self._relative_variance(at, sizes, fit), 1.0)
@@ -137,23 +127,15 @@ class Model:
             curves = curves[positive & (np.abs(again / fitted - 1).max(axis=1) > _SAME)]
         noise = self._relative_variance(at, sizes, fit)[:, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return fit._replace(
-                variance=np.where(has, sizes.folds * noise / fit.weights, noise)
-            )
+            return fit._replace(variance=np.where(has, sizes.folds * noise / fit.weights, noise))
 
     def _relative_variance(self, at: Floats, sizes: Sizes, fit: Fit) -> Floats:
         """Return S / df, the squared coefficient of variation of the means, shape (curve,)."""
-        squares = (
-            fit.weights * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
-        )
-        return _by_degrees(
-            squares.sum(axis=1), self._residual_degrees(sizes.folds, fit.at_bound)
-        )
+        squares = fit.weights * (sizes.means - powerlaw.curve(fit.theta, self.n, at)) ** 2
+        return _by_degrees(squares.sum(axis=1), self._residual_degrees(sizes.folds, fit.at_bound))
 
     def _residual_degrees(self, folds: Floats, at_bound: NDArray[np.bool_]) -> Floats:
-        return np.asarray(
-            (folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float
-        )
+        return np.asarray((folds > 0).sum(axis=1) - self.n_parameters + at_bound, dtype=float)
 
     def _solve(self, at: Floats, weights: Floats, means: Floats) -> Fit:
         """Return curves and where α is at its bound; γ, if not given, and δ are NaN where all means are equal."""
@@ -164,17 +146,13 @@ class Model:
                 "nonnegative": self.nonnegative,
                 "logarithmic": self.weights == "relative",
             }
-            gammas = wls.search_exponents(
-                self.n, weights, means, self.strength, **options, **kind
-            )
+            gammas = wls.search_exponents(self.n, weights, means, self.strength, **options, **kind)
         theta = wls.solve(self.n, at, weights, means, gammas, **kind)
         # α < 0: an error below 0 at infinite size. With α = 0 the objective is least within the bound, it being convex.
         at_bound = self.nonnegative & (powerlaw.parameters(theta, at)[:, 3] < 0)
         if at_bound.any():
             some = (each[at_bound] for each in (at, weights, means, gammas))
-            theta[at_bound] = wls.solve_zero_asymptote(
-                self.n, *some, quadratic=self.quadratic
-            )
+            theta[at_bound] = wls.solve_zero_asymptote(self.n, *some, quadratic=self.quadratic)
         if self.gamma is None:
             # every exponent fits a constant: none is found
             has = weights > 0
@@ -187,9 +165,7 @@ class Model:
             at_bound &= ~equal
         return Fit(theta, weights, weights, at_bound)
 
-    def covariance(
-        self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False
-    ) -> Floats:
+    def covariance(self, at: Floats, sizes: Sizes, fit: Fit, *, given_gamma: bool = False) -> Floats:
         """Return the covariance of θ, shape (curve, 4, 4): given γ as the paper's, or with that of γ."""
         return wls.covariance(
             fit.theta,
@@ -202,9 +178,7 @@ class Model:
             at_bound=fit.at_bound,
         )
 
-    def degrees(
-        self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None
-    ) -> Floats:
+    def degrees(self, folds: Floats, *, known: bool, at_bound: NDArray[np.bool_] | None = None) -> Floats:
         """Return the degrees of freedom of the variances: infinite if they were known, else by folds or residuals."""
         if known:
             return np.full(len(folds), np.inf)

@@ -28,20 +28,14 @@ def squared(v: Floats, at: Floats, gamma: Floats) -> Floats:
     """Return (n^γ − N^γ)², what δ stands before."""
     # n^γ - N^γ = γ N^γ v. No infinity: it would be NaN where δ is 0.
     with np.errstate(over="ignore"):
-        return np.asarray(
-            np.minimum(
-                ((gamma * at**gamma)[..., np.newaxis] * v) ** 2, np.finfo(float).max
-            )
-        )
+        return np.asarray(np.minimum(((gamma * at**gamma)[..., np.newaxis] * v) ** 2, np.finfo(float).max))
 
 
 def curve(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return e(n), shape (..., size), for `theta` of shape (..., 4)."""
     gamma = theta[..., GAMMA]
     v = basis(n, at, gamma)
-    error, reliance, delta = (
-        theta[..., i, np.newaxis] for i in (ERROR, RELIANCE, DELTA)
-    )
+    error, reliance, delta = (theta[..., i, np.newaxis] for i in (ERROR, RELIANCE, DELTA))
     return np.asarray(error - reliance * v / 2 + delta * squared(v, at, gamma))
 
 
@@ -53,33 +47,24 @@ def values(theta: Floats, n: Floats, at: Floats) -> Floats:
 
 def gradient(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return the derivatives of e(n) by θ, shape (..., size, 4)."""
-    gamma, delta, reliance = (
-        theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE)
-    )
+    gamma, delta, reliance = (theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE))
     log = np.log(n / at[..., np.newaxis])
     v = basis(n, at, theta[..., GAMMA])
     # dv/dγ = ((n/N)^γ ln(n/N) - v) / γ, and (n/N)^γ = 1 + γ v
     power = at[..., np.newaxis] ** gamma
     difference = power * gamma * v  # n^γ − N^γ
     slope = power * (gamma * v * np.log(n) + log)  # its derivative by γ
-    by_gamma = (
-        -reliance / 2 * (log * (1 + gamma * v) - v) / gamma
-        + 2 * delta * difference * slope
-    )
+    by_gamma = -reliance / 2 * (log * (1 + gamma * v) - v) / gamma + 2 * delta * difference * slope
     return np.stack([np.ones_like(v), -v / 2, by_gamma, difference**2], axis=-1)
 
 
 def log_slope(theta: Floats, n: Floats, at: Floats) -> Floats:
     """Return the derivative of e(n) by ln n, shape (..., size)."""
-    gamma, delta, reliance = (
-        theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE)
-    )
+    gamma, delta, reliance = (theta[..., i, np.newaxis] for i in (GAMMA, DELTA, RELIANCE))
     # dv / d ln n = (n/N)^γ = 1 + γ v; the square's is 2 (γ N^γ v) (γ N^γ) (1 + γ v)
     v = basis(n, at, theta[..., GAMMA])
     power = at[..., np.newaxis] ** gamma
-    return np.asarray(
-        (1 + gamma * v) * (-reliance / 2 + 2 * delta * gamma**2 * power**2 * v)
-    )
+    return np.asarray((1 + gamma * v) * (-reliance / 2 + 2 * delta * gamma**2 * power**2 * v))
 
 
 def parameters(theta: Floats, at: Floats) -> Floats:
@@ -103,9 +88,7 @@ def jacobian(theta: Floats, at: Floats) -> Floats:
     found[..., 3, GAMMA] = -reliance / (2 * gamma**2) + 2 * delta * power**2 * log
     found[..., 3, DELTA] = power**2
     found[..., 4, RELIANCE] = -1 / (2 * gamma * power)
-    found[..., 4, GAMMA] = (
-        reliance * (1 + gamma * log) / (2 * gamma**2 * power) - 2 * delta * power * log
-    )
+    found[..., 4, GAMMA] = reliance * (1 + gamma * log) / (2 * gamma**2 * power) - 2 * delta * power * log
     found[..., 4, DELTA] = -2 * power
     return found
 
@@ -139,12 +122,7 @@ class LastFall(NamedTuple):
 
     def values(self, octaves: Floats, times: float = 1.0) -> Floats:
         """Return errors so many octaves beyond the largest size, shape (curve, n), the fall being taken so often."""
-        return np.asarray(
-            np.exp(
-                self.log_error[:, np.newaxis]
-                + times * self.slope[:, np.newaxis] * octaves
-            )
-        )
+        return np.asarray(np.exp(self.log_error[:, np.newaxis] + times * self.slope[:, np.newaxis] * octaves))
 
 
 def last_of(present: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -163,16 +141,12 @@ def last_fall(n: Floats, means: Floats, present: NDArray[np.bool_]) -> LastFall:
     half = np.where(np.isnan(distance), np.inf, distance).argmin(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         log = np.log(np.where(present & (means > 0), means, np.nan))
-        slope = (log[curve, last] - log[curve, half]) / (
-            log_n[curve, last] - log_n[curve, half]
-        )
+        slope = (log[curve, last] - log[curve, half]) / (log_n[curve, last] - log_n[curve, half])
     # A rise is not repeated, which is all that is done about humps.
     alone = present.sum(axis=1) < 2
     # as given: exp2(log2(n)) is below n for many sizes
     largest = np.where(present.any(axis=1), n[last], np.nan)
-    return LastFall(
-        largest, log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0))
-    )
+    return LastFall(largest, log[curve, last], np.where(alone, np.nan, np.minimum(slope, 0.0)))
 
 
 def combine(law: Floats, fall: Floats, octaves: Floats) -> Floats:
@@ -203,21 +177,15 @@ class Curves(NamedTuple):
     def far(self, n: Floats) -> NDArray[np.bool_]:
         """Return which sizes, (curve, n), are beyond 4 times the largest or below a quarter of the smallest."""
         largest = self.fall.largest[:, np.newaxis]
-        return np.asarray(
-            (n > FAR * largest) | (n < self.smallest[:, np.newaxis] / FAR)
-        )
+        return np.asarray((n > FAR * largest) | (n < self.smallest[:, np.newaxis] / FAR))
 
 
-def added_width(
-    alpha: float, rho: Floats, octaves: Floats, log_change: Floats
-) -> Floats:
+def added_width(alpha: float, rho: Floats, octaves: Floats, log_change: Floats) -> Floats:
     """Return the half width in logarithms added beyond the largest size, (curve, n), by ρ and the predicted change."""
     # backtest errors grow with the root of octaves; the change is scaled by z / 1.96, as a third is for 95 %
     z = t_quantile(alpha, _NORMAL)
     with np.errstate(invalid="ignore"):
-        width = z * np.hypot(
-            rho[:, np.newaxis] * np.sqrt(octaves), log_change / _OF_CHANGE
-        )
+        width = z * np.hypot(rho[:, np.newaxis] * np.sqrt(octaves), log_change / _OF_CHANGE)
     return np.where(octaves > 0, width, 0.0)
 
 
@@ -232,9 +200,7 @@ def around_in_logs(estimates: Floats, half_widths: Floats) -> Floats:
     if half_widths.ndim == estimates.ndim:
         halves = half_widths[..., np.newaxis]
     with np.errstate(over="ignore", invalid="ignore"):  # an endless upper end
-        return np.asarray(
-            estimates[..., np.newaxis] * np.exp(halves * np.array([-1.0, 1.0]))
-        )
+        return np.asarray(estimates[..., np.newaxis] * np.exp(halves * np.array([-1.0, 1.0])))
 
 
 def predict_errors(
@@ -358,9 +324,7 @@ def law_of(curves: Curves, n: Floats, method: str) -> tuple[Floats, Floats]:
     return np.asarray(error + fall * reliance), slopes
 
 
-def _from_no_change_to_twice(
-    fall: LastFall, octaves: Floats, alpha: float, noise: Floats | None
-) -> Floats:
+def _from_no_change_to_twice(fall: LastFall, octaves: Floats, alpha: float, noise: Floats | None) -> Floats:
     """Return the interval of the last fall: from no change to twice the fall, each end with the noise of the mean."""
     # within the data, at less than no octaves, twice the fall is the higher end
     unchanged = fall.values(octaves, 0.0)
@@ -374,9 +338,7 @@ def _from_no_change_to_twice(
     return np.asarray(ends * factors[:, np.newaxis])
 
 
-def differences(
-    predicted: dict[str, Floats], reference: dict[str, Floats]
-) -> dict[str, Floats]:
+def differences(predicted: dict[str, Floats], reference: dict[str, Floats]) -> dict[str, Floats]:
     """Return differences of independent predictions with intervals, from the squared distances to their ends."""
     # root sum of squares of the distances that each end needs (MOVER)
     one, other = predicted["prediction"], reference["prediction"]

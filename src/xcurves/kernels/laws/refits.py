@@ -37,18 +37,14 @@ class Backtest(NamedTuple):
     n_cuts: NDArray[np.intp]
 
 
-def used_sizes(
-    n: Floats, present: NDArray[np.bool_], octaves: float | None
-) -> NDArray[np.bool_]:
+def used_sizes(n: Floats, present: NDArray[np.bool_], octaves: float | None) -> NDArray[np.bool_]:
     """Return which sizes a law is fitted to: those of the last octaves, five at least, shape (curve, size)."""
     if octaves is None:
         return present
     largest = np.where(present, n, -np.inf).max(axis=1, keepdims=True)
     # how many there are from each size on
     from_last = np.cumsum(present[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(
-        present & ((n >= _NEAR * largest / 2**octaves) | (from_last <= _LEAST_USED))
-    )
+    return np.asarray(present & ((n >= _NEAR * largest / 2**octaves) | (from_last <= _LEAST_USED)))
 
 
 def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -69,12 +65,7 @@ def cuts(n: Floats, present: NDArray[np.bool_]) -> NDArray[np.intp]:
     repeated = np.zeros(nearest.shape, dtype=bool)
     repeated[:, 1:] = nearest[:, 1:] == nearest[:, :-1]  # nearest never rises with j
     # within three octaves of the end in either case
-    used = (
-        (kept >= _FEWEST)
-        & (nearest < last[:, np.newaxis])
-        & ~repeated
-        & (step <= _CUTS / 2)
-    )
+    used = (kept >= _FEWEST) & (nearest < last[:, np.newaxis]) & ~repeated & (step <= _CUTS / 2)
     return np.where(used, nearest, -1)
 
 
@@ -90,17 +81,12 @@ def backtest(model: Model, at: Floats, sizes: Sizes, octaves: float | None) -> B
     # every cut of every curve is a curve of its own
     for some in stretches(len(curve), _BLOCK):
         these = curve[some]
-        squares[:, some] = _errors_of_cuts(
-            model, at[these], sizes.take(these), places[these, cut[some]], octaves
-        )
+        squares[:, some] = _errors_of_cuts(model, at[these], sizes.take(these), places[these, cut[some]], octaves)
     # rules are compared on the same cuts
     known = ~np.isnan(squares).any(axis=0)
     counts = np.bincount(curve[known], minlength=len(at))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = [
-            np.sqrt(np.bincount(curve[known], each[known], len(at)) / counts)
-            for each in squares
-        ]
+        found = [np.sqrt(np.bincount(curve[known], each[known], len(at)) / counts) for each in squares]
     return Backtest(found[0], found[1], found[2], counts)
 
 
@@ -152,9 +138,7 @@ def variance_ratios(entropy: int, n_resamples: int, folds: Floats) -> Floats:
     for size, column in enumerate(folds.T):
         for count in np.unique(column[column > 1]).astype(int).tolist():
             rng = make_generator([entropy, 1, size, count - 1])
-            found[column == count, :, size] = rng.chisquare(count - 1, n_resamples) / (
-                count - 1
-            )
+            found[column == count, :, size] = rng.chisquare(count - 1, n_resamples) / (count - 1)
     return found
 
 
@@ -178,26 +162,20 @@ def refit_percentiles(
         folds, variance = sizes.folds[some, np.newaxis], fit.variance[some, np.newaxis]
         # means and variances of normal errors, drawn independently: no errors of single folds are needed
         ratio = variance_ratios(entropy, n_resamples, sizes.folds[some])
-        means = expected[some, np.newaxis] + standard * np.sqrt(
-            variance / np.maximum(folds, 1)
-        )
+        means = expected[some, np.newaxis] + standard * np.sqrt(variance / np.maximum(folds, 1))
         every = (
             np.broadcast_to(folds, ratio.shape),
             np.where(folds > 0, means, 0.0),
             variance * ratio,
         )
         counts, redrawn, spread = (each.reshape(-1, each.shape[-1]) for each in every)
-        drawn = Sizes(
-            counts, redrawn, spread, None if sizes.variance is None else spread
-        )
+        drawn = Sizes(counts, redrawn, spread, None if sizes.variance is None else spread)
         where = np.repeat(at[some], n_resamples)
         theta = refitted.fit(where, drawn).theta
         found = powerlaw.parameters(theta, where), powerlaw.curve(theta, n, where)
         for target, values in zip(targets, found, strict=True):
             replicates = values.reshape(len(folds), n_resamples, values.shape[-1])
-            target[some] = np.moveaxis(
-                np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1
-            )
+            target[some] = np.moveaxis(np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1)
     for target in targets:
         target[np.isnan(fit.theta).any(axis=1)] = np.nan
     return targets

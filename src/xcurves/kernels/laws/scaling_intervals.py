@@ -36,9 +36,7 @@ class Known(NamedTuple):
     extent: Floats  # (law, 7): smallest and largest N, D and D/N of the runs, and largest N D
 
 
-def know(
-    runs: Runs, losses: Floats, present: Bools, delta: float | None
-) -> tuple[Known, Law, Floats, Floats]:
+def know(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> tuple[Known, Law, Floats, Floats]:
     """Fit laws and backtest them; return also fitted losses and what the last cut before a run predicts, (law, run)."""
     # Laws and their refits to the runs below cuts are fitted together: all of them share matrix products.
     law_of_cut, kept = _cuts(runs, present)
@@ -82,9 +80,7 @@ def know(
 
 def extent_of(n: Floats, d: Floats) -> Floats:
     """Return the extents of `Known`, of sizes and tokens of shape (law, run), NaN for runs that a law does not have."""
-    ends = [
-        end.reduce(each, axis=1) for each in (n, d, d / n) for end in (np.fmin, np.fmax)
-    ]
+    ends = [end.reduce(each, axis=1) for each in (n, d, d / n) for end in (np.fmin, np.fmax)]
     return np.stack([*ends, np.fmax.reduce(n * d, axis=1)], axis=1)
 
 
@@ -95,9 +91,7 @@ def _coefficients(law: Law, runs: Runs) -> Floats:
     factors = found[:, [A, B]]
     exponents = np.where(factors > 0, np.exp(found[:, ALPHA:]), np.nan)
     with np.errstate(over="ignore"):
-        found[:, [A, B]] = np.where(
-            factors > 0, factors * np.array(runs.centre) ** exponents, 0.0
-        )
+        found[:, [A, B]] = np.where(factors > 0, factors * np.array(runs.centre) ** exponents, 0.0)
     found[:, ALPHA:] = exponents
     return found
 
@@ -117,12 +111,7 @@ def _cuts(runs: Runs, present: Bools) -> tuple[NDArray[np.intp], Bools]:
         count = below.sum(axis=1)
         below = below[(count >= _KEPT) & (pattern.sum() - count >= _LEFT_OUT)]
         # Of one or two sizes every exponent fits alike: predictions from them are arbitrary.
-        below = below[
-            [
-                all(len(np.unique(each[one])) >= DISTINCT for each in runs)
-                for one in below
-            ]
-        ]
+        below = below[[all(len(np.unique(each[one])) >= DISTINCT for each in runs) for one in below]]
         theirs = np.flatnonzero(which.ravel() == i)
         laws.append(np.repeat(theirs, len(below)))
         kept.append(np.tile(below, (len(theirs), 1)))
@@ -162,8 +151,7 @@ def _backtest(
     )
     of_losses = np.where(later, squares, 0.0).sum(axis=1) / later.sum(axis=1)
     rho, nu_exponent, nu_n = (
-        _root_mean(each, law, len(losses))
-        for each in (of_losses, *(drift**2 / octaves for drift in drifts))
+        _root_mean(each, law, len(losses)) for each in (of_losses, *(drift**2 / octaves for drift in drifts))
     )
     return rho, nu_exponent, nu_n
 
@@ -188,12 +176,7 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     share = (has & (np.abs(residuals) <= turn)).sum(axis=1) / count
     squares = (np.clip(residuals, -turn, turn) ** 2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scale = (
-            (1 + n_free / count * (1 - share) / share) ** 2
-            * squares
-            / (count - n_free)
-            / share**2
-        )
+        scale = (1 + n_free / count * (1 - share) / share) ** 2 * squares / (count - n_free) / share**2
     # Derivatives by A' and α at fixed A': well conditioned where those by A are not.
     slopes = scaling_law.slopes_of(law.theta, runs.logs)
     slopes[:, ALPHA:] /= np.exp(law.theta[:, ALPHA:, np.newaxis])
@@ -204,14 +187,9 @@ def _covariance(law: Law, runs: Runs, residuals: Floats) -> Floats:
     # to E, A, B, α, β: A = A' N0^α, dA / dA' = A / A', dA / dα = A ln N0
     outward = np.tile(np.eye(5), (len(share), 1, 1))
     factors, coefficients = law.theta[:, [A, B]], _coefficients(law, runs)[:, [A, B]]
-    outward[:, [A, B], [A, B]] = np.divide(
-        coefficients, factors, out=np.zeros_like(factors), where=factors > 0
-    )
+    outward[:, [A, B], [A, B]] = np.divide(coefficients, factors, out=np.zeros_like(factors), where=factors > 0)
     outward[:, [A, B], [ALPHA, BETA]] = coefficients * np.log(runs.centre)
-    return np.asarray(
-        scale[:, np.newaxis, np.newaxis]
-        * (outward @ inverse @ outward.swapaxes(-1, -2))
-    )
+    return np.asarray(scale[:, np.newaxis, np.newaxis] * (outward @ inverse @ outward.swapaxes(-1, -2)))
 
 
 # Below, sizes, tokens and their products are of shape (law, place), and so are the answers.
@@ -233,10 +211,7 @@ def _terms(estimate: Floats, n: Floats, d: Floats) -> list[Floats]:
     """Return N^−α and D^−β, 0 for terms that are 0."""
     _, a, b, alpha, beta = _columns(estimate)
     pairs = ((a, alpha, n), (b, beta, d))
-    return [
-        np.where(factor > 0, size ** -np.nan_to_num(power), 0.0)
-        for factor, power, size in pairs
-    ]
+    return [np.where(factor > 0, size ** -np.nan_to_num(power), 0.0) for factor, power, size in pairs]
 
 
 def exponent(estimate: Floats) -> Floats:
@@ -249,21 +224,15 @@ def log_optimum(estimate: Floats, product: Floats) -> Floats:
     # with D = P / N, d/dN (A N^-α + B D^-β) = 0 where α A N^-α = β B (P / N)^-β: N^(α+β) = α A / (β B) P^β
     _, a, b, alpha, beta = _columns(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(
-            (np.log(alpha * a / (beta * b)) + beta * np.log(product)) / (alpha + beta)
-        )
+        return np.asarray((np.log(alpha * a / (beta * b)) + beta * np.log(product)) / (alpha + beta))
 
 
-def _half(
-    known: Known, slopes: Floats, spread: Floats, octaves: Floats | float, alpha: float
-) -> tuple[Floats, Floats]:
+def _half(known: Known, slopes: Floats, spread: Floats, octaves: Floats | float, alpha: float) -> tuple[Floats, Floats]:
     """Return half the intervals of what has these slopes: by the law alone, and widened by a backtest error."""
     # a variance is not negative but for rounding
     sd = np.sqrt(np.maximum(variance(slopes, known.covariance), 0.0))
     by_law = t_quantile(alpha, known.degrees)[:, np.newaxis] * sd
-    return by_law, np.hypot(
-        by_law, t_quantile(alpha, _NORMAL) * spread[:, np.newaxis] * np.sqrt(octaves)
-    )
+    return by_law, np.hypot(by_law, t_quantile(alpha, _NORMAL) * spread[:, np.newaxis] * np.sqrt(octaves))
 
 
 def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
@@ -286,12 +255,8 @@ def loss(known: Known, n: Floats, d: Floats, alpha: float) -> dict[str, Floats]:
     )
     # One octave at least: misses of backtests hold the spread of single runs, which they have within the data too.
     least_n, most_n, least_d, most_d, _, _, most = known.extent.T[..., np.newaxis]
-    octaves = np.maximum(
-        np.log2(np.maximum(np.maximum(n / most_n, d / most_d), n * d / most)), 1.0
-    )
-    by_law, half = _half(
-        known, slopes / predicted[..., np.newaxis], known.rho, octaves, alpha
-    )
+    octaves = np.maximum(np.log2(np.maximum(np.maximum(n / most_n, d / most_d), n * d / most)), 1.0)
+    by_law, half = _half(known, slopes / predicted[..., np.newaxis], known.rho, octaves, alpha)
     outside = (octaves > 1) | (n < least_n / 2) | (d < least_d / 2)
     return {
         "prediction": predicted,
@@ -306,13 +271,8 @@ def share_of_size(known: Known, alpha: float) -> tuple[Floats, Floats]:
     alphas, betas = known.estimate[:, ALPHA], known.estimate[:, BETA]
     # a = β / (α + β): da/dα = -β / (α + β)², da/dβ = α / (α + β)²
     zero = np.zeros_like(alphas)
-    slopes = (
-        np.stack([zero, zero, zero, -betas, alphas], axis=-1)
-        / (alphas + betas)[:, np.newaxis] ** 2
-    )
-    return exponent(known.estimate), _half(
-        known, slopes[:, np.newaxis], known.nu_exponent, 1.0, alpha
-    )[1][:, 0]
+    slopes = np.stack([zero, zero, zero, -betas, alphas], axis=-1) / (alphas + betas)[:, np.newaxis] ** 2
+    return exponent(known.estimate), _half(known, slopes[:, np.newaxis], known.nu_exponent, 1.0, alpha)[1][:, 0]
 
 
 def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]:
@@ -329,9 +289,7 @@ def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]
         ]
         by_factors = [0 * total, 1 / (a * total), -1 / (b * total)]
     slopes = np.stack(np.broadcast_arrays(*by_factors, *by_exponents), axis=-1)
-    _, half = _half(
-        known, slopes, known.nu_n, np.maximum(np.log2(product / largest), 1.0), alpha
-    )
+    _, half = _half(known, slopes, known.nu_n, np.maximum(np.log2(product / largest), 1.0), alpha)
     # N D is given: ln D errs as much as ln N, and ln(D / N) twice as much
     n = np.exp(log_n)
     d = product / n
@@ -353,21 +311,14 @@ def allocation(known: Known, alpha: float, product: Floats) -> dict[str, Floats]
     }
 
 
-def log_ratio(
-    one: dict[str, Floats], other: dict[str, Floats]
-) -> tuple[Floats, Floats]:
+def log_ratio(one: dict[str, Floats], other: dict[str, Floats]) -> tuple[Floats, Floats]:
     """Return ln of the other predicted losses over the first, and half its interval."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        halves = [
-            np.log(each["prediction_ci"][..., 1] / each["prediction"])
-            for each in (one, other)
-        ]
+        halves = [np.log(each["prediction_ci"][..., 1] / each["prediction"]) for each in (one, other)]
         return np.log(other["prediction"] / one["prediction"]), np.hypot(*halves)
 
 
-def multiplier(
-    one: Known, other: Known, product: Floats, alpha: float
-) -> tuple[Floats, Floats]:
+def multiplier(one: Known, other: Known, product: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return by how much compute of the other laws is multiplied for the same loss, and its interval."""
 
     def at_optimum(known: Known, log: Floats) -> dict[str, Floats]:
@@ -385,21 +336,15 @@ def multiplier(
     least, _, _, alphas, betas = _columns(other.estimate)
     steep = alphas * betas / (alphas + betas)  # f* = E + K (N D)^-steep
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = (at_optimum(other, here)["prediction"] - least) / (
-            first["prediction"] - least
-        )
+        ratio = (at_optimum(other, here)["prediction"] - least) / (first["prediction"] - least)
         # it never has a loss at or below its own E
         centre = np.where(first["prediction"] > least, np.log(ratio) / steep, np.nan)
-    ends = np.exp(
-        np.stack([_end(apart, centre, sign) for sign in (-1.0, 1.0)], axis=-1)
-    )
+    ends = np.exp(np.stack([_end(apart, centre, sign) for sign in (-1.0, 1.0)], axis=-1))
     unknown = np.isnan(centre) | np.isnan(one.rho + other.rho)[:, np.newaxis]
     return np.exp(centre), np.where(unknown[..., np.newaxis], np.nan, ends)
 
 
-def _end(
-    apart: Callable[[Floats], NDArray[np.bool_]], centre: Floats, sign: float
-) -> Floats:
+def _end(apart: Callable[[Floats], NDArray[np.bool_]], centre: Floats, sign: float) -> Floats:
     """Return where, outwards from the centre, the difference first exceeds its half width: by steps, then halving."""
     # Steps, as the difference need not be monotone: the first time it is shown ends the interval.
     inner, outer = centre, np.full(centre.shape, np.nan)

@@ -35,9 +35,7 @@ class Runs(NamedTuple):
     @property
     def centre(self) -> tuple[float, float]:
         """N0 and D0."""
-        return float(np.exp(np.log(self.n).mean())), float(
-            np.exp(np.log(self.d).mean())
-        )
+        return float(np.exp(np.log(self.n).mean())), float(np.exp(np.log(self.d).mean()))
 
     @property
     def logs(self) -> Floats:
@@ -56,17 +54,13 @@ class Law(NamedTuple):
 
     def take(self, some: slice) -> Law:
         """Return some of the laws."""
-        return Law(
-            self.theta[some], self.free[some], self.delta[some], self.objective[some]
-        )
+        return Law(self.theta[some], self.free[some], self.delta[some], self.objective[some])
 
 
 def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
     """Minimise the sum of Huber's loss of log residuals, losses and present of shape (law, run)."""
     logs, loss = runs.logs, np.where(present, losses, 1.0)
-    theta = np.concatenate(
-        [_best_of_grid(logs, loss[i], present[i]) for i in stretches(len(loss), _LAWS)]
-    )
+    theta = np.concatenate([_best_of_grid(logs, loss[i], present[i]) for i in stretches(len(loss), _LAWS)])
     # Relative least squares first: its residuals say where Huber's loss turns linear, and it is near the minimum.
     none = np.full(len(loss), np.inf)
     theta, _ = _minimise(theta, logs, loss, present, none, _relative_squares)
@@ -96,10 +90,7 @@ def fit(runs: Runs, losses: Floats, present: Bools, delta: float | None) -> Law:
 def fitted_losses(theta: Floats, logs: Floats) -> Floats:
     """Return f, shape (law, run), at ln N/N0 and ln D/D0, shape (2, run) or (2, law, run)."""
     exponents = np.exp(theta[:, ALPHA:, np.newaxis])
-    terms = [
-        theta[:, A + i, np.newaxis] * np.exp(-exponents[:, i] * logs[i])
-        for i in range(2)
-    ]
+    terms = [theta[:, A + i, np.newaxis] * np.exp(-exponents[:, i] * logs[i]) for i in range(2)]
     return np.asarray(theta[:, E, np.newaxis] + terms[0] + terms[1])
 
 
@@ -125,9 +116,7 @@ def _best_of_grid(logs: Floats, loss: Floats, present: Bools) -> Floats:
     gram[1, 1] = (weights @ x.T**2)[:, :, np.newaxis]
     gram[2, 2] = (weights @ y.T**2)[:, np.newaxis]
     products = (x[:, np.newaxis] * y).reshape(-1, x.shape[1])
-    gram[1, 2] = gram[2, 1] = (weights @ products.T).reshape(
-        len(loss), len(_GRID), len(_GRID)
-    )
+    gram[1, 2] = gram[2, 1] = (weights @ products.T).reshape(len(loss), len(_GRID), len(_GRID))
     wanted = weights * loss
     target = np.empty(gram.shape[1:])
     target[0] = wanted.sum(axis=1)[:, np.newaxis, np.newaxis]
@@ -187,16 +176,11 @@ def _inverse(matrix: Floats) -> Floats:
             [c * e - b * f, a * f - c * c, b * c - a * e],
         ]
         cofactors.append([cofactors[0][2], cofactors[1][2], a * d - b * b])
-        return np.asarray(
-            np.array(cofactors)
-            / (a * cofactors[0][0] + b * cofactors[0][1] + c * cofactors[0][2])
-        )
+        return np.asarray(np.array(cofactors) / (a * cofactors[0][0] + b * cofactors[0][1] + c * cofactors[0][2]))
 
 
 # (fitted, losses, present, whether exact) -> the objective, its first and its second derivative by fitted values
-Objective = Callable[
-    [Floats, Floats, Bools, Floats, Bools], tuple[Floats, Floats, Floats]
-]
+Objective = Callable[[Floats, Floats, Bools, Floats, Bools], tuple[Floats, Floats, Floats]]
 
 
 def _relative_squares(
@@ -211,9 +195,7 @@ def _relative_squares(
     )
 
 
-def _huber(
-    fitted: Floats, loss: Floats, present: Bools, delta: Floats, exact: Bools
-) -> tuple[Floats, Floats, Floats]:
+def _huber(fitted: Floats, loss: Floats, present: Bools, delta: Floats, exact: Bools) -> tuple[Floats, Floats, Floats]:
     """Huber's loss of log residuals, turning linear at `delta`; not exact: the quadratic that bounds it from above."""
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = np.where(present, np.log(loss / fitted), 0.0)
@@ -257,18 +239,12 @@ def _minimise(
         free = _may_move(here, gradient)
         free_all[left] = free
         damped = np.where(free[:, :, np.newaxis] & free[:, np.newaxis], hessian, 0.0)
-        damped[:, places, places] += np.where(
-            free, damping[left, np.newaxis] * scale, 1.0
-        )
-        move = -np.linalg.solve(damped, np.where(free, gradient, 0.0)[..., np.newaxis])[
-            ..., 0
-        ]
+        damped[:, places, places] += np.where(free, damping[left, np.newaxis] * scale, 1.0)
+        move = -np.linalg.solve(damped, np.where(free, gradient, 0.0)[..., np.newaxis])[..., 0]
         trial = _within(here + move, here)
         accepted = objective(fitted_losses(trial, logs), *part)[0] <= value
         theta[left[accepted]] = trial[accepted]
-        damping[left] = np.clip(
-            np.where(accepted, damping[left] / 10, damping[left] * 10), 1e-12, 1e10
-        )
+        damping[left] = np.clip(np.where(accepted, damping[left] / 10, damping[left] * 10), 1e-12, 1e10)
         exact[left] = accepted
         # laws that have come to rest, or can go nowhere, leave
         moved = np.abs(trial - here).max(axis=1)
@@ -287,9 +263,7 @@ def _derivatives(
     """Return the objective, its gradient and Hessian by θ, and the scale of damping, shape (law, 5)."""
     slopes = slopes_of(theta, logs)
     curved = slopes[:, ALPHA:] * (1 - np.exp(theta[:, ALPHA:, np.newaxis]) * logs)
-    fitted = theta[:, E, np.newaxis] + (
-        theta[:, A : B + 1, np.newaxis] * slopes[:, A : B + 1]
-    ).sum(axis=1)
+    fitted = theta[:, E, np.newaxis] + (theta[:, A : B + 1, np.newaxis] * slopes[:, A : B + 1]).sum(axis=1)
     # Chain rule: Σ over runs of the first derivative times slopes, and of the second times products of slopes. What
     # the second derivatives of f by θ add is in the loop below; without it the Hessian is Gauss-Newton's.
     value, first, second = objective(fitted, *part)
@@ -320,9 +294,7 @@ def _may_move(theta: Floats, gradient: Floats) -> Bools:
     free = np.ones(theta.shape, dtype=bool)
     coefficients = slice(E, B + 1)
     exponents = slice(ALPHA, BETA + 1)
-    free[:, coefficients] = (theta[:, coefficients] > 0) | (
-        gradient[:, coefficients] < 0
-    )
+    free[:, coefficients] = (theta[:, coefficients] > 0) | (gradient[:, coefficients] < 0)
     low = (theta[:, exponents] <= np.log(LOWEST)) & (gradient[:, exponents] > 0)
     high = (theta[:, exponents] >= np.log(HIGHEST)) & (gradient[:, exponents] < 0)
     free[:, exponents] = ~(low | high) & (theta[:, A : B + 1] > 0)
@@ -334,7 +306,5 @@ def _within(theta: Floats, before: Floats) -> Floats:
     found = theta.copy()
     found[:, : B + 1] = np.maximum(found[:, : B + 1], 0.0)
     step = np.clip(found[:, ALPHA:] - before[:, ALPHA:], -np.log(2), np.log(2))
-    found[:, ALPHA:] = np.clip(
-        before[:, ALPHA:] + step, np.log(LOWEST), np.log(HIGHEST)
-    )
+    found[:, ALPHA:] = np.clip(before[:, ALPHA:] + step, np.log(LOWEST), np.log(HIGHEST))
     return found

@@ -106,9 +106,7 @@ def search_exponents(
         means = all_means[some]
         # The sum of squares about the mean less what a curve explains: the curves themselves are not computed.
         centre, centred = _centre(weights, means)
-        reduction = _reductions(
-            n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative
-        )
+        reduction = _reductions(n, weights, centre, centred, quadratic=quadratic, nonnegative=nonnegative)
         prior = strength * np.abs(GAMMAS + 0.5)
         if not logarithmic:
             return np.asarray(GAMMAS[np.argmin(prior - reduction, axis=1)])
@@ -173,9 +171,7 @@ def _reductions(
             product = weighted @ v**2 - common * slope
             explained += product**2 / rest
             if nonnegative:
-                distance = (
-                    GAMMAS**-2 - second / np.sqrt(total) - common / spread * distance
-                )
+                distance = GAMMAS**-2 - second / np.sqrt(total) - common / spread * distance
                 alpha += product / rest * distance
                 variance += distance**2 / rest
         if nonnegative:
@@ -266,9 +262,7 @@ def _dot(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.einsum("cs,cs->c", a, b))
 
 
-def objective(
-    folds: Floats, spread: Floats, weights: Floats, residuals: Floats
-) -> Floats:
+def objective(folds: Floats, spread: Floats, weights: Floats, residuals: Floats) -> Floats:
     """Return G (Eq. 2) from the residuals of the means and the variances within sizes."""
     # Σ_j w_ij (e_ij - e(n_i))² = ω_i (mean_i - e(n_i))² + w_i (F_i - 1) s_i², w_i = ω_i / F_i
     share = np.where(folds > 0, weights / np.maximum(folds, 1), 0.0)
@@ -280,9 +274,7 @@ def r_squared(folds: Floats, means: Floats, fitted: Floats) -> Floats:
     """Return the share of the variance of mean errors over sizes that a curve explains; NaN where there is none."""
     has = folds > 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(has, means, 0.0).sum(axis=1, keepdims=True) / has.sum(
-            axis=1, keepdims=True
-        )
+        mean = np.where(has, means, 0.0).sum(axis=1, keepdims=True) / has.sum(axis=1, keepdims=True)
         total = np.where(has, (means - mean) ** 2, 0.0).sum(axis=1)
         found = 1 - np.where(has, (means - fitted) ** 2, 0.0).sum(axis=1) / total
     return np.where(np.isfinite(found), found, np.nan)
@@ -329,8 +321,6 @@ def _tangent(theta: Floats, at: Floats, used: Sequence[int], bound: bool) -> Flo
         error, _, gamma, delta = theta.T
         power = at ** (2 * gamma)
         by_gamma = -2 * (error + delta * power * (1 + 2 * gamma * np.log(at)))
-        derivatives = np.stack(
-            [-2 * gamma, np.zeros(len(theta)), by_gamma, -2 * gamma * power], axis=1
-        )
+        derivatives = np.stack([-2 * gamma, np.zeros(len(theta)), by_gamma, -2 * gamma * power], axis=1)
         found[:, powerlaw.RELIANCE] = derivatives[:, kept]
     return found

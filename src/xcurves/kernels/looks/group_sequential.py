@@ -47,9 +47,7 @@ class Terms(NamedTuple):
 
     def take(self, rows: Index) -> Terms:
         """Return the terms of some of all assignments."""
-        return Terms(
-            self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows
-        )
+        return Terms(self.d[:, rows], self.v[:, rows], self.p[:, rows], self.largest_p, rows)
 
 
 def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
@@ -99,11 +97,8 @@ def centre_batches(u: Floats, look: Index, looks: list[Look]) -> BatchedRuns:
 
 
 def _runs_of(batch: Floats, n: Index) -> Floats:
-    """Return the numbers that are there of tasks alike in numbers of runs, the first algorithm's before the second's."""
-    present = [
-        of_side[~np.isnan(of_side)].reshape(len(of_side), size)
-        for of_side, size in zip(batch, n, strict=True)
-    ]
+    """Return the numbers that are there of tasks alike in numbers of runs, the first algorithm's in front."""
+    present = [of_side[~np.isnan(of_side)].reshape(len(of_side), size) for of_side, size in zip(batch, n, strict=True)]
     return np.concatenate(present, axis=-1)
 
 
@@ -124,9 +119,7 @@ def studentized_terms(runs: BatchedRuns, looks: list[Look]) -> list[Terms | None
                 _add_batch(sums, totals, look, cells, z, e, tasks)
             if not defined[k]:
                 continue
-            of_tasks = _terms(
-                sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks]
-            )
+            of_tasks = _terms(sums, totals, runs.sizes[k, tasks], runs.weights[k, tasks])
             earlier = terms[k]
             if earlier is None:
                 terms[k] = of_tasks
@@ -148,9 +141,7 @@ def _add_batch(
     is_inside = (cells.tasks >= tasks.start) & (cells.tasks < tasks.stop)
     places, z_inside = cells.tasks[is_inside] - tasks.start, z[is_inside]
     e_of_all = np.broadcast_to(e, z_inside.shape)
-    features = np.stack(
-        [z_inside, z_inside**2, e_of_all, z_inside * e_of_all, e_of_all**2], axis=1
-    )
+    features = np.stack([z_inside, z_inside**2, e_of_all, z_inside * e_of_all, e_of_all**2], axis=1)
     for some in stretches(look.n_total, rows_that_fit(8 * max(1, z_inside.size))):
         is_first = 1.0 - cells.of(look.labels[some])[:, is_inside]
         sums[places, :, some] += features @ is_first.transpose(1, 2, 0)
@@ -169,9 +160,9 @@ def _terms(sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> Term
     # z and e add up to 0 over all runs: those labelled second have minus the sums s, t of those labelled first. After a
     # shift, of numbers z - δ e, the difference of means of a task is (1 / n_a + 1 / n_b)(s - δ t), and with c = 1 / (n
     # (n - 1)) its variance
-    #     c_a (q - s² / n_a) + c_b (Q - q - s² / n_b) = (c_a - c_b) q + c_b Q - (c_a / n_a + c_b / n_b) s²
-    # for δ = 0, q and Q the squares of the first and of all. In δ it is a quadratic form: with z e for z² and s t for s²
-    # it gives v[1], with e² and t² v[2].
+    # c_a (q - s² / n_a) + c_b (Q - q - s² / n_b) = (c_a - c_b) q + c_b Q - (c_a / n_a + c_b / n_b) s²
+    # for δ = 0, q and Q the squares of the first and of all. In δ it is a quadratic form: with z e for z² and s t for
+    # s² it gives v[1], with e² and t² v[2].
     has_runs = weights > 0
     w = weights[has_runs, np.newaxis]
     n_a, n_b = sizes[has_runs, 0, np.newaxis], sizes[has_runs, 1, np.newaxis]
@@ -196,9 +187,7 @@ def _terms(sums: Floats, totals: Floats, sizes: Floats, weights: Floats) -> Term
     return Terms(d, np.array(v), np.array(p), np.array(largest_p))
 
 
-def studentized_difference(
-    runs: BatchedRuns, looks: list[Look], terms: Terms, k: int, shift: float = 0.0
-) -> Floats:
+def studentized_difference(runs: BatchedRuns, looks: list[Look], terms: Terms, k: int, shift: float = 0.0) -> Floats:
     """Return T of every assignment at look `k` after a `shift`; 0 / 0 is 0, x / 0 at least `INFINITE`."""
     d, v = terms.d[0], terms.v[0]
     if shift != 0:
@@ -229,12 +218,10 @@ def studentized_difference(
     return t
 
 
-def squared_range(
-    runs: BatchedRuns, terms: Terms, k: int, low: float, high: float
-) -> tuple[Floats, Floats]:
+def squared_range(runs: BatchedRuns, terms: Terms, k: int, low: float, high: float) -> tuple[Floats, Floats]:
     """Return bounds of T² of every assignment at look `k` for all shifts from `low` to `high`."""
-    # At a shift h from the middle D is D(middle) - h d[1], and V is V(middle) - 2 h (v[1] - middle v[2]) + h² v[2]:
-    # |D| changes by no more than `change`; V by no more than `v_change` downwards, as v[2], a variance, is not negative,
+    # At a shift h from the middle D is D(middle) - h d[1], and V is V(middle) - 2 h (v[1] - middle v[2]) + h² v[2]: |D|
+    # changes by no more than `change`; V by no more than `v_change` downwards, as v[2], a variance, is not negative,
     # and upwards by that of h² as well.
     middle, width = (low + high) / 2, (high - low) / 2
     size = np.abs(terms.d[0] - middle * terms.d[1])
@@ -257,14 +244,10 @@ def squared_range(
 
 def _shifted(polynomial: Floats, shift: float) -> Floats:
     """Return ``v[0] - 2 δ v[1] + δ² v[2]``."""
-    return np.asarray(
-        polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2])
-    )
+    return np.asarray(polynomial[0] - shift * (2 * polynomial[1] - shift * polynomial[2]))
 
 
-def _anew(
-    runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float
-) -> tuple[Floats, Floats]:
+def _anew(runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float) -> tuple[Floats, Floats]:
     """Return D and V of some assignments from their runs, without a difference of large sums."""
     z = _dealt_runs(runs, looks, k, rows, shift)
     largest = runs.largest[k] + abs(shift)
@@ -281,9 +264,7 @@ def _anew(
     return d, v
 
 
-def _dealt_runs(
-    runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float
-) -> Floats:
+def _dealt_runs(runs: BatchedRuns, looks: list[Look], k: int, rows: Index, shift: float) -> Floats:
     """Return the numbers of all runs until look `k`, (task, assignment, run), those labelled first in front."""
     n_tasks = runs.sizes.shape[1]
     n_runs = int(runs.sizes[k].sum(axis=-1).max())
@@ -330,9 +311,7 @@ def normal_scale(runs: BatchedRuns) -> Floats:
     of_sum = (batch.prod(axis=-1) / n_of_batch).cumsum(axis=0)
     w2 = runs.weights**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean_squares = (squares - of_sum[..., np.newaxis] / runs.sizes) / (
-            runs.sizes - 1
-        )
+        mean_squares = (squares - of_sum[..., np.newaxis] / runs.sizes) / (runs.sizes - 1)
         estimated = w2 * (mean_squares / runs.sizes).sum(axis=-1)
         # D = (1 / n_a + 1 / n_b) Σ z
         true = w2 * (of_sum * (1 / runs.sizes).sum(axis=-1) ** 2)

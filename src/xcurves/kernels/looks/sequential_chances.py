@@ -59,9 +59,7 @@ def seen_by(u: Floats, look: Index, k: int, difference: float, scale: float) -> 
         with np.errstate(invalid="ignore", divide="ignore"):
             middle = np.nansum(of_batch, axis=(0, 2)) / sizes.sum(axis=-1)
         less_middle = of_batch - middle[:, np.newaxis]
-        centred[:, :, is_in_batch] = np.where(
-            has_both[:, np.newaxis], less_middle, np.nan
-        )
+        centred[:, :, is_in_batch] = np.where(has_both[:, np.newaxis], less_middle, np.nan)
 
     is_present = ~np.isnan(centred)
     n_runs = is_present.sum(axis=-1).astype(float)
@@ -76,13 +74,11 @@ def seen_by(u: Floats, look: Index, k: int, difference: float, scale: float) -> 
     return Seen(difference, weights, n_runs.T, sd.T, batch)
 
 
-def can_show(
-    sizes: Index, share: Floats, alpha: float, n_resamples: int
-) -> NDArray[np.bool_]:
+def can_show(sizes: Index, share: Floats, alpha: float, n_resamples: int) -> NDArray[np.bool_]:
     """Return at which looks, batches of `sizes` (look, task, 2), the smallest sequential p is at most the level."""
-    # The smallest q is 1 / (s_k B), B the assignments: as many as there are, or the random ones and the observed one. As
-    # long as all are enumerated and all batches have equal numbers, the observed one and its mirror have one statistic,
-    # and it is twice that.
+    # The smallest q is 1 / (s_k B), B the assignments: as many as there are, or the random ones and the observed one.
+    # As long as all are enumerated and all batches have equal numbers, the observed one and its mirror have one
+    # statistic, and it is twice that.
     n_assignments, are_equal = 1, True
     shows = []
     for of_look, spent_by_then in zip(sizes.tolist(), share.tolist(), strict=True):
@@ -124,9 +120,7 @@ def levels_left(
 ) -> Floats:
     """Return the two-sided levels of the looks left of a pair, given its batches so far, (look, task, 2)."""
     done = len(past)
-    sizes = np.concatenate(
-        [past, np.broadcast_to(seen.batch, (n_looks - done, *seen.batch.shape))]
-    )
+    sizes = np.concatenate([past, np.broadcast_to(seen.batch, (n_looks - done, *seen.batch.shape))])
     tested = can_show(sizes, spent(spending, n_looks), alpha, n_resamples)
     return nominal_levels(spending, information_at(sizes), tested, alpha)[done:]
 
@@ -162,9 +156,7 @@ def _levels(
     used, before = 0.0, 0.0
     x, mass = np.zeros(1), np.ones(1)
     levels = []
-    for total, by_then, is_tested in zip(
-        information, share.tolist(), tested, strict=True
-    ):
+    for total, by_then, is_tested in zip(information, share.tolist(), tested, strict=True):
         step = np.sqrt(max(total - before, 0.0))
         if not is_tested or step == 0.0:
             levels.append(0.0)
@@ -181,9 +173,7 @@ def _levels(
     return tuple(levels)
 
 
-def _excess_crossed(
-    end: float, x: Floats, mass: Floats, step: float, allowed: float
-) -> float:
+def _excess_crossed(end: float, x: Floats, mass: Floats, step: float, allowed: float) -> float:
     """Return by how much the probability that ``|x + step z| > end``, z normal, exceeds what is allowed."""
     crossed = ndtr((x - end) / step) + ndtr((-x - end) / step)
     return float(mass @ crossed) - allowed

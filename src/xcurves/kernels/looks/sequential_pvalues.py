@@ -45,24 +45,19 @@ def nested_pvalues(ranks: Index, before: Floats, budget: float) -> Floats:
     return np.minimum(before, r)
 
 
-def _nested_counts(
-    last: NDArray[np.bool_], before: Floats, beyond: Floats, budget: float, least: int
-) -> Index:
+def _nested_counts(last: NDArray[np.bool_], before: Floats, beyond: Floats, budget: float, least: int) -> Index:
     """Return ``r s_k B``, the largest N with ``N = #{T >= t or q_{k-1} < N / (s_k B)}``, or 0, from the largest T."""
     # `last`: whether the next statistic is smaller; `beyond`: finite q_{k-1} of smaller statistics. N never rises with
     # t: one pass from the smallest lowers it. Whole-array iterations take longer from 10 looks on.
     n, most = len(before), len(before) + len(beyond)
     values, others = (
-        np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp)
-        for q in (before, beyond)
+        np.minimum(np.floor(q * budget * (1 + 1e-12) + 1e-9), most).astype(np.intp) for q in (before, beyond)
     )
     # How many assignments with smaller statistics have each value of q s_k B, and how many of them one below N.
     tally = np.bincount(others, minlength=most + 1).tolist()
     number, n_smaller = most, len(beyond) - tally[most]
     counts = [0] * n
-    for place, value, ends in zip(
-        range(n, 0, -1), values[::-1].tolist(), last[::-1].tolist(), strict=True
-    ):
+    for place, value, ends in zip(range(n, 0, -1), values[::-1].tolist(), last[::-1].tolist(), strict=True):
         # `place` assignments have a statistic as large, if all that tie with this one stand before it.
         if ends:
             while number > place + n_smaller:
@@ -82,9 +77,7 @@ class SmallPvalues(NamedTuple):
 
     q: Floats  # (assignment,): 0 up to the level, inf where only known to be at least `known`
     known: float  # up to which p-values are known; 0 where not even what is rejected is
-    below: (
-        int  # the assignment with the largest statistic that this look does not reject
-    )
+    below: int  # the assignment with the largest statistic that this look does not reject
     above: int  # of those rejected now the one with the smallest; -1 if there is none
 
     @property
@@ -104,9 +97,9 @@ def small_pvalues(
     limit: float,
 ) -> SmallPvalues:
     """Return the p-values of a look, from the few assignments that decide, up to `limit`."""
-    # From the largest statistic on. Infinite q of the look before only stand for "at least `known`": the first ones that
-    # are reached may be anything, as more than `spare` are needed to decide. Up to that one all p-values are exact, and
-    # its own r is a lower bound for all behind it.
+    # From the largest statistic on. Infinite q of the look before only stand for "at least `known`": the first ones
+    # that are reached may be anything, as more than `spare` are needed to decide. Up to that one all p-values are
+    # exact, and its own r is a lower bound for all behind it.
     order = (-statistic).argsort()
     q = before[order]
     infinite = np.flatnonzero(np.isinf(q))
@@ -143,8 +136,6 @@ def _first_of_ties(ordered: Index, ends: Index, place: int) -> int:
     """Return the smallest number of the assignments that share the statistic of one, -1 past the end."""
     if place >= len(ordered):
         return -1
-    number = int(
-        ends.searchsorted(place)
-    )  # of the ties, of which `ends` has the last places
+    number = int(ends.searchsorted(place))  # of the ties, of which `ends` has the last places
     start = ends[number - 1] + 1 if number else 0
     return int(ordered[start : ends[number] + 1].min())

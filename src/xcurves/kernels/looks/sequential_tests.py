@@ -70,17 +70,11 @@ def sequential_tests(
         q, tested = _test_look(t, before, share[k] * len(before), alpha, has_new)
         by_look.append(tested)
 
-    out = {
-        name: np.array([getattr(tested, name) for tested in by_look])
-        for name in _LookTest._fields
-    }
+    out = {name: np.array([getattr(tested, name) for tested in by_look]) for name in _LookTest._fields}
     out["difference"] = runs.difference
     out["scale"] = normal_scale(runs)
     if n_intervals:
-        new_terms = [
-            of_look if plan.cells else None
-            for of_look, plan in zip(terms, looks, strict=True)
-        ]
+        new_terms = [of_look if plan.cells else None for of_look, plan in zip(terms, looks, strict=True)]
         by_itself = ShiftedRuns(runs, looks, new_terms, share, alpha)
         out["difference_ci"] = sequential_limits(by_itself)
         out["difference_ci_simultaneous"] = out["difference_ci"]
@@ -115,9 +109,7 @@ def _test_look(
     boundary = t.min(initial=np.inf, where=crosses)
     # in stagewise order all that were rejected before come first, then those with a larger T now
     n_as_extreme = np.count_nonzero(crossed_before | (ranks >= ranks[0]))
-    tested = _LookTest(
-        _finite_t(t[0]), min(q[0], 1.0), _finite_t(boundary), n_as_extreme / len(t)
-    )
+    tested = _LookTest(_finite_t(t[0]), min(q[0], 1.0), _finite_t(boundary), n_as_extreme / len(t))
     return q, tested
 
 
@@ -182,9 +174,7 @@ class ShiftedRuns:
         n_by_chance = float(self.noise[k]) * math.sqrt(n_spent)
         return math.floor(known * float(self.share[k]) * n - n_spent - n_by_chance)
 
-    def after(
-        self, before: SmallPvalues, shift: float, k: int, part: _Part
-    ) -> SmallPvalues | None:
+    def after(self, before: SmallPvalues, shift: float, k: int, part: _Part) -> SmallPvalues | None:
         """Return the p-values of look `k`, of its part, from those of the look before; None if parts are too small."""
         # a parent that was left out has a p-value beyond what is known
         q = np.append(before.q, np.inf)[part.before]
@@ -195,9 +185,7 @@ class ShiftedRuns:
             return None
         t = studentized_difference(self.runs, self.looks, part.terms, k, shift)
         budget, alpha = self.share[k] * self.looks[k].n_total, self.alpha + LEVEL_TIE
-        now = small_pvalues(
-            t, q, before.known, budget, alpha, spare, part.most, part.limit
-        )
+        now = small_pvalues(t, q, before.known, budget, alpha, spare, part.most, part.limit)
         # not even what is rejected is known
         if now.known <= alpha:
             return None
@@ -234,9 +222,7 @@ class Nearby:
             decided = self._evaluate(shift, k)
         # from places in the part to numbers of assignments; -1 stays
         rows = np.append(self.parts[k].rows, -1)
-        return decided._replace(
-            below=int(rows[decided.below]), above=int(rows[decided.above])
-        )
+        return decided._replace(below=int(rows[decided.below]), above=int(rows[decided.above]))
 
     def _move(self, low: float, high: float, *, growth: float) -> None:
         """Begin a window, of which nothing is known."""
@@ -270,8 +256,8 @@ class Nearby:
         if look.parent is not None:
             before, least = before[look.parent], least[look.parent]
 
-        # r_k of an assignment is at least (the number with a larger T + 1) / s_k B. Those of which that may be small all
-        # over the window are kept, and those that were small before: their q never rises.
+        # r_k of an assignment is at least (the number with a larger T + 1) / s_k B. Those of which that may be small
+        # all over the window are kept, and those that were small before: their q never rises.
         most, tops = look.n_total, np.zeros(0, np.intp)
         if terms is not None:
             budget = test.share[k] * look.n_total
@@ -363,9 +349,7 @@ class _End:
 
     def _at(self, shift: float) -> SmallPvalues:
         """Evaluate a shift, and put it into the bracket."""
-        self.boundary = self.nearby.decide(
-            shift, self.k, abs(shift - self.centre) / _WINDOW
-        )
+        self.boundary = self.nearby.decide(shift, self.k, abs(shift - self.centre) / _WINDOW)
         if self.boundary.rejected:
             self.outside = shift
         else:
@@ -395,8 +379,8 @@ class _End:
 
     def _crossing(self) -> float | None:
         """Return the shift nearest to the last one where T equals that of the assignment next to the boundary."""
-        # From a rejected shift inwards the observed T falls below that of the first assignment that is not rejected, from
-        # another one outwards it rises above the last one that is.
+        # From a rejected shift inwards the observed T falls below that of the first assignment that is not rejected,
+        # from another one outwards it rises above the last one that is.
         if self.boundary.rejected:
             other, at = self.boundary.below, self.outside
         else:

@@ -70,15 +70,11 @@ class ContrastDesign(NamedTuple):
         return np.repeat(of_group, self.sizes)
 
 
-def contrast_tests(
-    design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float
-) -> dict[str, Floats]:
+def contrast_tests(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     """Test the contrast in every task: `estimate_ci` is infinite where no shift is rejected, its gap 1 where one is."""
     design, scale = scaled(design)
     tested = in_stretches(
-        lambda some: _contrast_panel(
-            design._replace(u=design.u[some]), plan, alternative, alpha
-        ),
+        lambda some: _contrast_panel(design._replace(u=design.u[some]), plan, alternative, alpha),
         len(design.u),
         rows_that_fit(16 * plan.n_resamples),
     )
@@ -118,9 +114,7 @@ def _power_of_two(sizes: Floats) -> Floats:
     return np.ldexp(1.0, np.frexp(np.where(sizes > 0, sizes, 1.0))[1])
 
 
-def _contrast_panel(
-    design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float
-) -> dict[str, Floats]:
+def _contrast_panel(design: ContrastDesign, plan: RunPlan, alternative: Alternative, alpha: float) -> dict[str, Floats]:
     """Test the contrasts of some tasks, in units of `scaled`."""
     estimate, error = observed_contrast(design)
     n_tasks = len(estimate)
@@ -137,9 +131,7 @@ def _contrast_panel(
         if design.linear and len(sides) == 2:
             count, distances = _invert_linear(design, plan, estimate, unit, alpha)
         else:
-            count, distances, gap = _invert(
-                design, plan, alternative, sides, estimate, error, alpha
-            )
+            count, distances, gap = _invert(design, plan, alternative, sides, estimate, error, alpha)
         pvalue = np.where(np.isnan(statistic), np.nan, count / plan.n_total)
         for side, distance in zip(sides, distances, strict=True):
             # runs that do not differ say nothing of others
@@ -198,9 +190,7 @@ def _invert_linear(
     # Of two equal groups, or two within runs, squares add up to the same in every reassignment, so that |T_g| >= |T|
     # where |N_g| >= |N|: one distance on each side. 20 tasks of 10 v 10, exact: an eightieth of the time of `limits`.
     at = -estimate / unit
-    shifted_u = (design.u - estimate[:, np.newaxis] * design.direction) / unit[
-        :, np.newaxis
-    ]
+    shifted_u = (design.u - estimate[:, np.newaxis] * design.direction) / unit[:, np.newaxis]
     # With groups exchanged |N_g| is the same: of labelled assignments one of two is enough, and counts twice.
     half = plan.unlabelled if plan.exact and plan.labelled else plan
     alike = plan.n_resamples // half.n_resamples
@@ -221,9 +211,7 @@ def _invert_linear(
         below.add(downwards)
         above.add(upwards)
         towards_zero = np.where(is_upwards, upwards, downwards)
-        count += alike * np.count_nonzero(
-            towards_zero >= np.abs(at)[:, np.newaxis], axis=-1
-        )
+        count += alike * np.count_nonzero(towards_zero >= np.abs(at)[:, np.newaxis], axis=-1)
     return count, [below.smallest(at.shape), above.smallest(at.shape)]
 
 
@@ -253,9 +241,7 @@ def observed_contrast(design: ContrastDesign) -> tuple[Floats, Floats]:
     else:
         groups = np.split(design.u, np.cumsum(design.sizes)[:-1], axis=-1)
     means = np.stack([group.mean(axis=-1) for group in groups], axis=-1)
-    deviations = [
-        group - mean[:, np.newaxis] for group, mean in zip(groups, means.T, strict=True)
-    ]
+    deviations = [group - mean[:, np.newaxis] for group, mean in zip(groups, means.T, strict=True)]
     squares = np.stack([(part**2).sum(axis=-1) for part in deviations], axis=-1)
 
     # Numbers are of size one: what is smaller than they round to is 0.
@@ -266,9 +252,7 @@ def observed_contrast(design: ContrastDesign) -> tuple[Floats, Floats]:
     return np.where(np.abs(estimate) <= _ROUNDING, 0.0, estimate), error
 
 
-def shifted_contrast(
-    design: ContrastDesign, plan: RunPlan, estimate: Floats, error: Floats
-) -> ShiftedContrast:
+def shifted_contrast(design: ContrastDesign, plan: RunPlan, estimate: Floats, error: Floats) -> ShiftedContrast:
     """Sum the terms of T over every reassignment, relative to the estimate and in standard errors."""
     # Numbers at the estimated shift, w, and what a further unit of shift takes from each, c. In a group with weight a
     # and l members, sums S = Σ w and C = Σ c over those that a reassignment gives to it make up
@@ -302,8 +286,7 @@ def shifted_contrast(
         )
     # rows beside each other: twice as fast afterwards
     mean, variance, linear, slope, square, cc = (
-        np.ascontiguousarray(np.concatenate(batch, axis=-1))
-        for batch in zip(*parts, strict=True)
+        np.ascontiguousarray(np.concatenate(batch, axis=-1)) for batch in zip(*parts, strict=True)
     )
 
     # In the observed assignment, and in the one with groups exchanged, c is the same all over a group: V_g has no y.
@@ -322,9 +305,7 @@ def shifted_contrast(
 _Sums = tuple[Floats, Floats, Floats, Floats, Floats]
 
 
-def _between_groups(
-    design: ContrastDesign, plan: RunPlan, w: Floats
-) -> Iterator[_Sums]:
+def _between_groups(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_Sums]:
     """Yield the sums over groups of numbers and of the direction of the shift, and weighted sums of their products."""
     weights, sizes = design.groups
     n_tasks = len(w)
@@ -359,9 +340,7 @@ def _within_runs(design: ContrastDesign, plan: RunPlan, w: Floats) -> Iterator[_
         yield d_w.sum(axis=-1)[:, np.newaxis], d_c.sum(axis=-1)[np.newaxis], ww, wc, cc
 
 
-def margin_tests(
-    design: ContrastDesign, plan: RunPlan, margin: float, alpha: float
-) -> dict[str, Floats]:
+def margin_tests(design: ContrastDesign, plan: RunPlan, margin: float, alpha: float) -> dict[str, Floats]:
     """Test every contrast, at most ``-margin`` against more: p-values and limits, NaN where runs do not differ."""
     if min(design.groups[1]) < 2:
         nothing = np.full(len(design.u), np.nan)

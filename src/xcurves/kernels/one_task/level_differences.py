@@ -33,10 +33,7 @@ def level_differences(curves: Floats, plan: RunPlan) -> LevelDifferences:
     """Compare the groups of complete curves, shape (task, curve, level)."""
     from_first = curves - curves[:, :1]
     means = np.stack(
-        [
-            from_first[:, plan.observed == group].mean(axis=1)
-            for group in range(len(plan.sizes))
-        ],
+        [from_first[:, plan.observed == group].mean(axis=1) for group in range(len(plan.sizes))],
         axis=1,
     )
     residuals = from_first - means[:, plan.observed]
@@ -109,9 +106,7 @@ def _variances_of_pairs(residuals: Floats, plan: RunPlan) -> Floats:
     return np.stack(variances, axis=1)
 
 
-def are_equivalent(
-    differences: LevelDifferences, plan: Plan, alpha: float, margin: float
-) -> Bools:
+def are_equivalent(differences: LevelDifferences, plan: Plan, alpha: float, margin: float) -> Bools:
     """Return whether the intervals of all differences lie within the margin, shape (task, level)."""
     # |difference| + critical √variance <= margin
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -131,9 +126,7 @@ def bands(differences: LevelDifferences, plan: Plan, alpha: float) -> Floats:
     return np.stack([middle - half, middle + half], axis=-1)
 
 
-def _critical_difference(
-    differences: LevelDifferences, plan: Plan, alpha: float
-) -> Floats:
+def _critical_difference(differences: LevelDifferences, plan: Plan, alpha: float) -> Floats:
     """Return the critical value of the largest |T| of each task, shape (task, 1), infinite if no assignment is rare."""
     rare = n_rare(plan, alpha)
     if rare == 0:
@@ -164,26 +157,20 @@ def _largest_squares(residuals: Floats, plan: RunPlan) -> Iterator[Floats]:
         yield largest
 
 
-def _pairs_between(
-    residuals: Floats, labels: Labels, sizes: tuple[int, ...]
-) -> Iterator[tuple[Floats, Floats]]:
+def _pairs_between(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the squared difference of means and its variance, (task, level, reassignment), of every pair of groups."""
     # Sums and variances of a group once, for all its pairs.
     members = [(labels == group).T.astype(float) for group in range(len(sizes))]
     sums = [residuals @ member for member in members]
     squared = residuals**2
     squares = [squared @ member for member in members]
-    variances = [
-        _variance(*of_group) for of_group in zip(sums, squares, sizes, strict=True)
-    ]
+    variances = [_variance(*of_group) for of_group in zip(sums, squares, sizes, strict=True)]
     for a, b in combinations(range(len(sizes)), 2):
         difference = sums[a] / sizes[a] - sums[b] / sizes[b]
         yield difference**2, variances[a] + variances[b]
 
 
-def _pairs_within(
-    residuals: Floats, labels: Labels, sizes: tuple[int, ...]
-) -> Iterator[tuple[Floats, Floats]]:
+def _pairs_within(residuals: Floats, labels: Labels, sizes: tuple[int, ...]) -> Iterator[tuple[Floats, Floats]]:
     """Yield the same for pairs of matched groups, from the differences within their runs."""
     n_groups, n_runs = len(sizes), sizes[0]
     # Which of the curves of a run each group takes: the inverse of the run's labels.

@@ -49,9 +49,7 @@ class Levels(NamedTuple):
 def measure_levels(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Levels:
     """Reduce complete curves, shape (task, curve, level), group after group, in stretches that fit the cache."""
     n_tasks, n_curves, n_levels = curves.shape
-    measured = Levels(
-        np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels))
-    )
+    measured = Levels(np.empty((n_tasks, len(sizes), n_levels)), *np.empty((2, n_tasks, n_levels)))
     width = min(n_levels, max(_FEWEST_LEVELS, _PART // n_curves))
     n_tasks_at_once = max(1, _PART // (n_curves * width))
     # the caller refuses infinite and huge scores
@@ -106,9 +104,7 @@ def centre_groups(curves: Floats, sizes: tuple[int, ...], *, paired: bool) -> Fl
     return centred
 
 
-def _measure_part(
-    curves: Floats, sizes: tuple[int, ...], paired: bool
-) -> tuple[Floats, Floats, Floats]:
+def _measure_part(curves: Floats, sizes: tuple[int, ...], paired: bool) -> tuple[Floats, Floats, Floats]:
     """Return the fields of `Levels` of some tasks and levels."""
     # Means of runs round, so that a sum of squares that is zero is not: it is about eps² times what there was before.
     spread = np.zeros(())
@@ -235,9 +231,7 @@ def _critical_by_level(
     return critical, table
 
 
-def _shares_by_batch(
-    curves: Floats, plan: RunPlan, rows: int
-) -> Iterator[tuple[slice, Floats]]:
+def _shares_by_batch(curves: Floats, plan: RunPlan, rows: int) -> Iterator[tuple[slice, Floats]]:
     """Yield which reassignments a batch has, and their R at all levels."""
     features = curves.reshape(1, -1, curves.shape[-1])
     for some, labels in label_batches(plan, rows):
@@ -256,9 +250,7 @@ class _Family:
 
     def add(self, some: slice, shares: Floats) -> None:
         """Add the shares of some reassignments, shape (task, member, reassignment)."""
-        self.reached += np.count_nonzero(
-            shares >= (self.observed - TIE)[..., np.newaxis], axis=-1
-        )
+        self.reached += np.count_nonzero(shares >= (self.observed - TIE)[..., np.newaxis], axis=-1)
         self.largest[:, some] = shares.max(axis=1, initial=0.0)
         self.steps.add(shares)
 

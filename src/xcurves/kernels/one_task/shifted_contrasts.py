@@ -127,9 +127,7 @@ def shift_test(
     return Test(reaches_at, (n_tasks, n_resamples), besides, most)
 
 
-def hull(
-    shifted: ShiftedContrast, besides: int, mosts: Sequence[int], *, scan: bool
-) -> Floats:
+def hull(shifted: ShiftedContrast, besides: int, mosts: Sequence[int], *, scan: bool) -> Floats:
     """Return the outermost shifts that are not rejected, in standard errors from the estimate: (most, task, 2)."""
     coefs = quartics(shifted)
     estimates = np.zeros(len(shifted.mean))  # where T = 0, which all reach
@@ -143,9 +141,7 @@ def hull(
     return np.asarray(np.moveaxis(np.array([ends[most] for most in mosts]), 1, -1))
 
 
-def not_below(
-    shifted: ShiftedContrast, at: Floats, n_total: int, most: int
-) -> tuple[Floats, Floats]:
+def not_below(shifted: ShiftedContrast, at: Floats, n_total: int, most: int) -> tuple[Floats, Floats]:
     """Test shifts of at most `at` standard errors: the largest count up to it, and how far down the limit lies."""
     n_tasks, n_resamples = shifted.mean.shape
     besides = n_total - n_resamples
@@ -186,9 +182,7 @@ def _largest_count(
         points = grid[some]
         on_grid = counts(at - (points / (1 - points))[:, np.newaxis])
         highest = on_grid.max(axis=0)
-        best_point = np.where(
-            highest > largest, points[on_grid.argmax(axis=0)], best_point
-        )
+        best_point = np.where(highest > largest, points[on_grid.argmax(axis=0)], best_point)
         largest = np.maximum(largest, highest)
 
     # Then between the neighbours of the best point: d/dx of x / (1 - x) is 1 / (1 - x)², times the width of the grid.

@@ -23,24 +23,19 @@ _ROUNDING = 64 * np.finfo(float).eps
 _PANEL = 32  # tasks evaluated together
 _NODES = 400  # of an integral
 # By which sums of squares between groups without spread are multiplied, to be ordered among themselves, beyond all W of
-# groups with spread: numbers are of size one and what counts as spread is above `_ROUNDING`, so that these are far less.
+# groups with spread: numbers are of size one and what counts as spread is above `_ROUNDING`, so that these are far
+# less.
 _INFINITE = 1e200
 
 
-def welch_tests(
-    u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False
-) -> dict[str, Floats]:
+def welch_tests(u: Floats, plan: RunPlan, alpha: float, *, keep: bool = False) -> dict[str, Floats]:
     """Compare the W of numbers `u`, (task, curve), with those of reassignments; nothing if a group has one curve."""
     if min(plan.sizes) == 1:
         return {}
-    return in_stretches(
-        lambda some: _welch_panel(u[some], plan, alpha, keep), len(u), _PANEL
-    )
+    return in_stretches(lambda some: _welch_panel(u[some], plan, alpha, keep), len(u), _PANEL)
 
 
-def _welch_panel(
-    u: Floats, plan: RunPlan, alpha: float, keep: bool
-) -> dict[str, Floats]:
+def _welch_panel(u: Floats, plan: RunPlan, alpha: float, keep: bool) -> dict[str, Floats]:
     """Test the numbers of some tasks."""
     # W changes neither with an offset nor with a scale; a power of two scales without rounding.
     centred = u - u.mean(axis=-1, keepdims=True)
@@ -105,17 +100,13 @@ def _shuffled_of_two(u: Floats, plan: RunPlan) -> Iterator[Floats]:
 def spread_ratio(u: Floats, sizes: tuple[int, ...]) -> Floats:
     """Return the ratio of the largest to the smallest standard deviation of the groups of two or more; 0 / 0 is NaN."""
     groups = np.split(u, np.cumsum(sizes)[:-1], axis=-1)
-    spreads = np.stack(
-        [group.std(axis=-1, ddof=1) for group in groups if group.shape[-1] > 1], axis=-1
-    )
+    spreads = np.stack([group.std(axis=-1, ddof=1) for group in groups if group.shape[-1] > 1], axis=-1)
     spreads[spreads <= _ROUNDING * np.abs(u).max(axis=-1, keepdims=True)] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(spreads.max(axis=-1) / spreads.min(axis=-1))
 
 
-def _welch_statistic(
-    u: Floats, uu: Floats, sizes: tuple[int, ...]
-) -> tuple[Floats, Floats]:
+def _welch_statistic(u: Floats, uu: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Return W and its error df from sums of numbers and of squares, (task, group, reassignment); of equal ones NaN."""
     size, m = np.array(sizes, float)[:, np.newaxis], len(sizes)
     total = uu.sum(axis=1, keepdims=True)

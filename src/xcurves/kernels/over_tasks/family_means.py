@@ -1,7 +1,7 @@
 """Weighted means over tasks, or families of them: their errors and intervals, and of one more value.
 
-``x`` has the sums of a family's weighted numbers, (member, family), NaN if absent, and ``weights`` those of the weights,
-of sum one.
+``x`` has the sums of a family's weighted numbers, (member, family), NaN if absent, and ``weights`` those of the
+weights, of sum one.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ def error_over_families(x: Floats, weights: Floats) -> Floats:
     return np.asarray(np.sqrt(np.where(n_families > 1, variance, np.nan)))
 
 
-def means_over_families(
-    x: Floats, weights: Floats, alpha: float, *, of_shares: bool
-) -> Floats:
+def means_over_families(x: Floats, weights: Floats, alpha: float, *, of_shares: bool) -> Floats:
     """Return intervals of weighted means over families like these, shape (member, 2).
 
     They are Student's, NaN where nothing varies; of shares Wilson's, of as many numbers as have such an error.

@@ -22,9 +22,7 @@ from xcurves.kernels.resampling.plans import TIE
 
 def count_reached(values: Floats, observed: Floats) -> Floats:
     """Return how many statistics, shape (data set, reassignment), are at least the observed one, up to a tie."""
-    return np.asarray(
-        np.count_nonzero(values + TIE >= observed[:, np.newaxis], axis=-1), float
-    )
+    return np.asarray(np.count_nonzero(values + TIE >= observed[:, np.newaxis], axis=-1), float)
 
 
 def step_down(
@@ -100,9 +98,7 @@ def _least_values(values: Floats, counts: Floats, statistic: Floats) -> Floats:
     ended = np.concatenate([ordered, np.full((len(ordered), 1), np.inf)], axis=-1)
     least = np.take_along_axis(ended, first, axis=-1)
     as_many = _places(ordered, least - TIE, "left") == n_below
-    next_least = np.take_along_axis(
-        ended, _places(ordered, least + TIE, "right"), axis=-1
-    )
+    next_least = np.take_along_axis(ended, _places(ordered, least + TIE, "right"), axis=-1)
     return np.where(as_many & (least + TIE < statistic), next_least, least)
 
 
@@ -120,8 +116,5 @@ def _first_step(values: Floats, least: Floats) -> Index:
 
 def _places(ordered: Floats, values: Floats, side: Literal["left", "right"]) -> Index:
     """Return where values stand in ordered ones, row by row."""
-    by_row = [
-        np.searchsorted(row, values_of_row, side)
-        for row, values_of_row in zip(ordered, values, strict=True)
-    ]
+    by_row = [np.searchsorted(row, values_of_row, side) for row, values_of_row in zip(ordered, values, strict=True)]
     return np.array(by_row, np.intp).reshape(values.shape)

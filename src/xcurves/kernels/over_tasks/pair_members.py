@@ -24,9 +24,7 @@ class Columns(NamedTuple):
 
     values: Reals
     first: Index  # (pair,)
-    second: (
-        Index | None
-    )  # whose numbers are subtracted; None if a pair has a column of its own
+    second: Index | None  # whose numbers are subtracted; None if a pair has a column of its own
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ _LEVEL_TIE = 1e-12  # of a p-value and the level, which both are rounded
 _SAME = 1e-14  # relative, of means that tie
 
 
-def places(
-    pairs: Index, difference: Floats, pvalue_adjusted: Floats, has: Bools, alpha: float
-) -> Floats:
+def places(pairs: Index, difference: Floats, pvalue_adjusted: Floats, has: Bools, alpha: float) -> Floats:
     """Return the first and the last place of every algorithm, 1 the best, shape (algorithm, 2).
 
     Behind all that are shown to be better, before all that are shown to be worse, of those that `has` scores. NaN

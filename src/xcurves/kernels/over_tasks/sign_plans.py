@@ -36,7 +36,7 @@ class Signs:
         return self.n_flips + self.plan.besides
 
     def n_rare(self, alpha: float) -> int:
-        """Return which of the largest statistics a statistic must exceed for a p of at most `alpha`; 0 if none is enough."""
+        """Return which of the largest statistics must be exceeded for a p of at most `alpha`; 0 if none is enough."""
         if self.exact:
             # with their mirrors each stands there twice, and the observed one is among them
             n_rejecting = int(np.floor(2 * alpha * self.n_flips + 1e-9))
@@ -52,9 +52,7 @@ class Signs:
             n_rows = some.stop - some.start
             if self.exact:
                 # even numbers, of which the first family is not turned
-                labels = self.plan.enumerate(2 * np.arange(some.start, some.stop)).view(
-                    np.uint8
-                )
+                labels = self.plan.enumerate(2 * np.arange(some.start, some.stop)).view(np.uint8)
             else:
                 labels = self.plan.draw_from(some.start, n_rows)
             signs = labels.astype(dtype)

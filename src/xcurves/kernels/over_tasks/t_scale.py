@@ -4,8 +4,8 @@ Of the sums ``x`` of a pair over its ``F`` families, ``m = Σ x`` and ``Q = Σ x
 
     T = |m| / sqrt(F / (F - 1) (Q - m² / F)),
 
-which rises with ``r = m² / (F Q)``, T² = (F - 1) r / (1 - r); flips change m alone. Over pairs the smallest tail of
-t with F - 1 degrees of freedom counts (Westfall & Young 1993; Romano & Wolf 2005, doi:10.1111/j.1468-0262.2005.00615.x).
+which rises with ``r = m² / (F Q)``, T² = (F - 1) r / (1 - r); flips change m alone. Over pairs the smallest tail of t
+with F - 1 degrees of freedom counts (Westfall & Young 1993; Romano & Wolf 2005, doi:10.1111/j.1468-0262.2005.00615.x).
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ _KNOTS, _STEP = 2**13, 1 / 16  # of the table of tails
 _SINGLE = 4 * MEMORY  # bytes of the flipped sums of columns
 
 
-def takes_ranks(
-    n_families: int, n_pairs: int, n_resamples: int | None, alpha: float
-) -> bool:
+def takes_ranks(n_families: int, n_pairs: int, n_resamples: int | None, alpha: float) -> bool:
     """Return whether a study is tested on the scale of the ranks of p, as in `task_flips`, and not on that of t."""
     exact, n_flips = ceiling(2**n_families, n_resamples)
     n_tests = max(1, n_pairs)
@@ -59,7 +57,7 @@ class FlipTests(NamedTuple):
 
 
 def with_two_more(sums: PairTotals) -> PairTotals:
-    """Return the totals of every pair with two further families of weight 1, of which each algorithm is ahead in one."""
+    """Return the totals of every pair with two further families of weight 1, of which each algorithm leads in one."""
     return sums._replace(
         n_families=sums.n_families + 2,
         squares=sums.squares + 2,
@@ -271,9 +269,7 @@ class _Flips:
             self._see(more, pairs, np.abs(with_more, out=with_more), count=False)
         self._see(self.plain, pairs, np.abs(flipped, out=flipped), count=True)
 
-    def _see(
-        self, scaled: _Scaled, pairs: Index, statistic: Reals, *, count: bool
-    ) -> None:
+    def _see(self, scaled: _Scaled, pairs: Index, statistic: Reals, *, count: bool) -> None:
         """Take the sizes of flipped sums of some pairs, (pair, flip), into account; they are written over."""
         statistic *= scaled.unit[pairs, np.newaxis].astype(self.dtype)
         if count:

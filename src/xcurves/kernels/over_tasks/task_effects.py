@@ -122,9 +122,7 @@ def task_effect_tests(
     width = rows_that_fit(max(32 * plan.n_resamples, 8 * n_in_block * x.shape[1]))
 
     def test(some: slice) -> dict[str, Floats]:
-        return _test_pairs(
-            x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks
-        )
+        return _test_pairs(x[some], y[some], weights, plan, alpha, progress, margin, sign, ranks)
 
     if len(x) <= width:
         return test(slice(None))
@@ -179,18 +177,14 @@ def _test_pairs(
     mosts = [n_rare(plan, level) for level in np.atleast_1d(alpha).tolist()]
     ends = _intervals(shifted, plan, mosts, estimate, scale, varies)
     if margin is not None:
-        tested |= _margin_test(
-            shifted, plan, mosts[0], margin, sign, estimate, scale, varies
-        )
+        tested |= _margin_test(shifted, plan, mosts[0], margin, sign, estimate, scale, varies)
     tested["difference_ci"] = ends if np.ndim(alpha) else ends[:, 0]
     if rank_test is not None:
         tested |= rank_test.results
     return tested
 
 
-def _interaction_test(
-    observed: Sums, sums: Sums, rounding: Floats, plan: DealPlan, n_tasks: int
-) -> dict[str, Floats]:
+def _interaction_test(observed: Sums, sums: Sums, rounding: Floats, plan: DealPlan, n_tasks: int) -> dict[str, Floats]:
     """Return the observed R and its p-value, NaN of a single task."""
     if n_tasks < 2:
         nothing = np.full(observed.spread.shape[-1], np.nan)
@@ -200,9 +194,7 @@ def _interaction_test(
     return {"interaction": ratio, "interaction_pvalue": pvalue}
 
 
-def _in_standard_errors(
-    sums: Sums, scale: Floats, varies: Index
-) -> shifted_contrasts.ShiftedContrast:
+def _in_standard_errors(sums: Sums, scale: Floats, varies: Index) -> shifted_contrasts.ShiftedContrast:
     """Return the sums of the pairs that vary, (pair, deal), in units of the observed standard error."""
     unit = np.where(scale > 0, scale, np.nan)
     # rows of a pair beside each other, as `contrasts` has them
@@ -210,9 +202,7 @@ def _in_standard_errors(
     variance = np.ascontiguousarray((sums.v0 / unit**2).T[varies])
     linear = np.ascontiguousarray((sums.v1 / unit).T[varies])
     # a shift by y units: the slope stays, and y² v2 has the unit of the variance
-    return shifted_contrasts.ShiftedContrast(
-        mean, variance, linear, sums.e[:, 0], sums.v2[:, 0], np.ones(len(varies))
-    )
+    return shifted_contrasts.ShiftedContrast(mean, variance, linear, sums.e[:, 0], sums.v2[:, 0], np.ones(len(varies)))
 
 
 def _intervals(
@@ -263,9 +253,7 @@ def weighted_sum(d: Floats, weights: Floats) -> Floats:
     return np.where(np.abs(total) <= _ROUNDING * np.abs(terms).sum(axis=-1), 0.0, total)
 
 
-def _numbers(
-    x: Floats, y: Floats, weights: Floats, cells: TaskCells, estimate: Floats
-) -> TaskNumbers:
+def _numbers(x: Floats, y: Floats, weights: Floats, cells: TaskCells, estimate: Floats) -> TaskNumbers:
     """Return the numbers of tasks of which all m + n curves are dealt."""
     # With Σ u_j = 0, the sum over B's runs is -s, and that of their squares Q - q:
     #     d = s / m + s / n,
@@ -291,9 +279,7 @@ def _numbers(
     )
 
 
-def _paired_numbers(
-    x: Floats, y: Floats, weights: Floats, cells: TaskCells, estimate: Floats
-) -> TaskNumbers:
+def _paired_numbers(x: Floats, y: Floats, weights: Floats, cells: TaskCells, estimate: Floats) -> TaskNumbers:
     """Return the numbers of tasks of which the two curves of each run change places, or do not."""
     # s = Σ ±u_j: a label of 1 turns +1 into -1. Squares do not change: v = (Q - s² / m) / (m (m - 1)).
     tasks, m, _, _ = cells
@@ -326,10 +312,7 @@ def _sums(parts: Sequence[TaskNumbers], labels: Labels) -> Sums:
     total = Sums(*(sum(field[1:], field[0]) for field in zip(*by_part, strict=True)))
 
     # Where in every task all curves stay, or whole samples are exchanged, no shift changes the variance.
-    largest_v2 = sum(
-        part.weight_of_all_squares * (part.shift @ part.shift) * (part.weights**2).sum()
-        for part in parts
-    )
+    largest_v2 = sum(part.weight_of_all_squares * (part.shift @ part.shift) * (part.weights**2).sum() for part in parts)
     is_whole = total.v2 <= _ROUNDING * largest_v2
     return total._replace(
         v1=np.where(is_whole, 0.0, total.v1),
@@ -390,9 +373,7 @@ def _sums_of_part(part: TaskNumbers, deals: Floats) -> Sums:
     )
 
 
-def _rounding_errors(
-    parts: Sequence[TaskNumbers], estimate: Floats
-) -> tuple[Floats, Floats]:
+def _rounding_errors(parts: Sequence[TaskNumbers], estimate: Floats) -> tuple[Floats, Floats]:
     """Return up to which Σ w² v and Σ w v are only rounding errors, shape (pair,)."""
     # Relative to what their terms can add up to, of the numbers as they are: with the estimate put back.
     rounding = rounding_of_within = np.zeros(())
@@ -405,9 +386,7 @@ def _rounding_errors(
     return _ROUNDING * rounding, _ROUNDING * rounding_of_within
 
 
-def _count_differences(
-    observed: Sums, sums: Sums, estimate: Floats, rounding: Floats
-) -> Floats:
+def _count_differences(observed: Sums, sums: Sums, estimate: Floats, rounding: Floats) -> Floats:
     """Return how many deals reach the observed T, shape (pair,)."""
     # Sums are of numbers less the estimate; the null hypothesis is about the numbers as they are.
     shift = -estimate
@@ -426,9 +405,7 @@ def _count_differences(
     return np.asarray(np.count_nonzero(reached, axis=0))
 
 
-def _count_interactions(
-    observed: Sums, sums: Sums, rounding: Floats
-) -> tuple[Floats, Floats]:
+def _count_interactions(observed: Sums, sums: Sums, rounding: Floats) -> tuple[Floats, Floats]:
     """Return the observed R, and how many deals reach it, shape (pair,)."""
     within = np.where(sums.within <= rounding, 0.0, sums.within)
     observed_within = np.where(observed.within <= rounding, 0.0, observed.within)

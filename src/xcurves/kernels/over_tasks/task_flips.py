@@ -29,9 +29,7 @@ _LEVEL_TIE = 1e-12  # of a p-value and the level
 
 def _denominator(x: Floats) -> Floats:
     """Return the denominator of R, shape (..., member)."""
-    return np.asarray(
-        np.count_nonzero(~np.isnan(x), axis=-1) * np.nansum(x**2, axis=-1)
-    )
+    return np.asarray(np.count_nonzero(~np.isnan(x), axis=-1) * np.nansum(x**2, axis=-1))
 
 
 def _ratio(total: Floats, scale: Floats) -> Floats:
@@ -141,7 +139,7 @@ def can_be_shown(n_families: Index, alpha: float) -> Bools:
 
 
 def own_flips(weights: Floats, plan: FlipPlan) -> tuple[Index, FlipPlan]:
-    """Return the families that a member has, NaN where none, with all their flips; or all families if these are too many."""
+    """Return the families that a member has, NaN where none, with all their flips; all if these are too many."""
     present = np.flatnonzero(~np.isnan(weights))
     own = plan.of(len(present))
     if own.exact:
@@ -155,9 +153,7 @@ def _exact_share(x: Floats, plan: FlipPlan) -> Floats:
     n_families = int(np.count_nonzero(~np.isnan(x[0])))
     front = np.argsort(np.isnan(x), axis=-1, kind="stable")[:, :n_families]
     present = np.take_along_axis(x, front, axis=-1)
-    values = _ratio(
-        all_flipped_sums(present, plan.of(n_families)), _denominator(present)
-    )
+    values = _ratio(all_flipped_sums(present, plan.of(n_families)), _denominator(present))
     return np.asarray(min_p.count_reached(values, values[:, 0]) / values.shape[-1])
 
 
@@ -221,9 +217,7 @@ def all_flipped_sums(x: Floats, plan: FlipPlan, *, both_signs: bool = False) -> 
     return sums
 
 
-def flip_intervals(
-    x: Floats, weights: Floats, plan: FlipPlan, *alphas: float
-) -> Floats:
+def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -> Floats:
     """Return the intervals of weighted means, (alpha, member, 2), infinite where no p is so small."""
     # A flip counts at a shift that lies between the means of the flipped and of the other families, ends included: the
     # shifts that more than K flips count at lie between the K-th smallest of their lower means and the K-th largest of
@@ -233,9 +227,7 @@ def flip_intervals(
     for means, is_exact in _means_of_flips(x, weights, plan):
         low, high = _ends_of_flips(means)
         n_total = len(low) + 1  # with the observed flip, which has no subset
-        n_rare = [
-            int(np.floor(alpha * n_total + 1e-9)) // (1 + is_exact) for alpha in alphas
-        ]
+        n_rare = [int(np.floor(alpha * n_total + 1e-9)) // (1 + is_exact) for alpha in alphas]
         # at all levels at once: three quarters of the time of one after the other
         places = [number for number in n_rare if number > 0]
         low.partition([number - 1 for number in places] or 0)
@@ -250,9 +242,7 @@ def flip_intervals(
     return np.array(parts).reshape(-1, len(alphas), 2).swapaxes(0, 1)
 
 
-def _means_of_flips(
-    x: Floats, weights: Floats, plan: FlipPlan
-) -> Iterator[tuple[Floats, bool]]:
+def _means_of_flips(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[tuple[Floats, bool]]:
     """Yield for each member the means of all subsets of its families, or those of both sides of random flips.
 
     And whether they are of all: that depends on the families that the member has.
@@ -305,9 +295,7 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         yield subset_sums(of_member[is_present])[1:] / sums_of_weights
 
 
-def profile_difference(
-    x: Floats, weights: Floats, plan: FlipPlan, alpha: float, n_tests: int
-) -> dict[str, Floats]:
+def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float, n_tests: int) -> dict[str, Floats]:
     """Return the difference of a pair at every level, `x` (level, family), with intervals and a band over all levels.
 
     Simultaneous intervals are those of subset means, for `n_tests` levels of all pairs together.
@@ -316,9 +304,7 @@ def profile_difference(
     estimate = np.nansum(x, axis=-1)
     # each level at α / K, K of this pair's levels or of all pairs' (Bonferroni): exact, if wide
     alphas = alpha, alpha / max(1, len(x)), alpha / max(1, n_tests)
-    pointwise, of_subsets, simultaneous = flip_intervals(
-        x, np.broadcast_to(weights, x.shape), plan, *alphas
-    )
+    pointwise, of_subsets, simultaneous = flip_intervals(x, np.broadcast_to(weights, x.shape), plan, *alphas)
 
     if are_many_and_alike(weights):
         band, method = band_of_residuals(x, weights, estimate, plan, alpha), RESIDUALS
@@ -343,9 +329,7 @@ def are_many_and_alike(weights: Floats) -> bool:
     return bool(np.nanmax(weights) <= ALIKE * np.nanmin(weights))
 
 
-def band_of_residuals(
-    x: Floats, weights: Floats, estimate: Floats, plan: FlipPlan, alpha: float
-) -> Floats:
+def band_of_residuals(x: Floats, weights: Floats, estimate: Floats, plan: FlipPlan, alpha: float) -> Floats:
     """Return the band of all levels by the largest |T| of flipped residuals, shape (level, 2)."""
     # Δ ± c √(F / (F - 1) Σ (x - w Δ)²): the root is the standard error of a sum of F numbers
     n_families = np.count_nonzero(~np.isnan(weights))
@@ -359,10 +343,7 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     """Return the value that the largest |T| over levels exceeds in a share of at most `alpha` of the flips."""
     # On the scale of R, which rises with |T| and is finite: T² = (F - 1) R / (1 - R).
     n_families, scale = np.count_nonzero(~np.isnan(residual[0])), _denominator(residual)
-    largest = (
-        _ratio(total, scale).max(axis=0, initial=0.0)
-        for total in _flipped_sums(residual, plan)
-    )
+    largest = (_ratio(total, scale).max(axis=0, initial=0.0) for total in _flipped_sums(residual, plan))
     _, critical_ratio = tally(largest, np.zeros(()), plan, alpha)
     ratio = float(critical_ratio)
     rest = 1 - ratio
@@ -371,12 +352,10 @@ def critical(residual: Floats, plan: FlipPlan, alpha: float) -> float:
     return float(np.sqrt((n_families - 1) * ratio / rest))
 
 
-def flip_margins(
-    x: Floats, weights: Floats, plan: FlipPlan, margin: float, alpha: float
-) -> tuple[Floats, Floats]:
+def flip_margins(x: Floats, weights: Floats, plan: FlipPlan, margin: float, alpha: float) -> tuple[Floats, Floats]:
     """Return the one-sided p of a weighted mean of at most ``-margin``, and its lower limit, shape (member,)."""
-    # Flipped about -margin, Σ (x + w margin), a flip reaches the observed sum where what is turned adds up to 0 or less:
-    # where the mean of the flipped families is at most -margin. The observed flip turns nothing, and counts.
+    # Flipped about -margin, Σ (x + w margin), a flip reaches the observed sum where what is turned adds up to 0 or
+    # less: where the mean of the flipped families is at most -margin. The observed flip turns nothing, and counts.
     pvalues, limits = [], []
     for of_flips, is_exact in _means_of_flips(x, weights, plan):
         means = of_flips

@@ -178,10 +178,8 @@ def plan_deals(
     )
 
 
-def least_pvalues(
-    runs: Index, n_resamples: int | None, *, paired: bool = False
-) -> Floats:
-    """Return the smallest p that each task by itself allows, of numbers of runs (..., 2); NaN where one has no spread."""
+def least_pvalues(runs: Index, n_resamples: int | None, *, paired: bool = False) -> Floats:
+    """Return the smallest p that each task allows, of numbers of runs (..., 2); NaN where one has no spread."""
     least = np.full(runs.shape[:-1], np.nan)
     has_spread = (runs > 1).all(axis=-1)
     # few numbers of runs are distinct
@@ -193,20 +191,14 @@ def least_pvalues(
 
 def count_deals(runs: Sequence[tuple[int, int]], *, paired: bool = False) -> int:
     """Return the number of distinct deals, the observed one included."""
-    return math.prod(
-        count_assignments(pair, paired=paired, labelled=True)
-        for pair in runs
-        if min(pair) > 0
-    )
+    return math.prod(count_assignments(pair, paired=paired, labelled=True) for pair in runs if min(pair) > 0)
 
 
-def draw_flags(
-    rng: np.random.Generator, rows: int, n_ones: int, n_curves: int
-) -> NDArray[np.int8]:
+def draw_flags(rng: np.random.Generator, rows: int, n_ones: int, n_curves: int) -> NDArray[np.int8]:
     """Draw rows with so many ones, all alike likely: bits, then drawn ones or zeros that are too many turned."""
-    # Independent bits, a byte each, have about the right number of ones; no curve differs from another in that. Then ones
-    # (or zeros) that are too many are turned at random places, which favours no curve either: all rows with so many
-    # ones are alike likely. Of n curves about √n have to be turned.
+    # Independent bits, a byte each, have about the right number of ones; no curve differs from another in that. Then
+    # ones (or zeros) that are too many are turned at random places, which favours no curve either: all rows with so
+    # many ones are alike likely. Of n curves about √n have to be turned.
     random_bytes = rng.integers(0, 256, (rows, n_curves), np.uint8)
     flags = (random_bytes < round(256 * n_ones / n_curves)).view(np.int8)
     excess = flags.sum(axis=-1, dtype=np.int64) - n_ones

@@ -20,9 +20,7 @@ from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import ratio_reaches
 
 _ROUNDING = 1e-13  # of θ, a weighted sum of numbers up to 1
-_SAME = (
-    64 * np.finfo(float).eps
-)  # of a task's largest number: runs that differ by no more tie
+_SAME = 64 * np.finfo(float).eps  # of a task's largest number: runs that differ by no more tie
 Table = tuple[Floats, Floats]  # θ and its variance, (task, deal)
 # of alike tasks: labels, and their rows in `every_assignment`
 Deals = list[tuple[Labels, Index | None]]
@@ -64,10 +62,7 @@ class RankTest:
         observed = []
         for pair in range(len(x)):
             ordered = [
-                _in_order(
-                    x[pair, cells.tasks, : cells.n_a], y[pair, cells.tasks, : cells.n_b]
-                )
-                for cells in plan.cells
+                _in_order(x[pair, cells.tasks, : cells.n_a], y[pair, cells.tasks, : cells.n_b]) for cells in plan.cells
             ]
             pattern = self._pattern_of([ties for _, ties in ordered])
             pattern.pairs.append(pair)
@@ -92,9 +87,7 @@ class RankTest:
                 table = self._table(pattern, number)
             if rows is None or table is None:
                 cells = self.plan.cells[number]
-                of_task, of_error = _thetas(
-                    labels, pattern.ties[number], cells.n_a, cells.n_b
-                )
+                of_task, of_error = _thetas(labels, pattern.ties[number], cells.n_a, cells.n_b)
             else:
                 of_task, of_error = (_look_up(column, rows) for column in table)
             w = self.weights[number]
@@ -193,7 +186,8 @@ def placement_errors(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
         is_known = ~np.isnan(apart)
         wins = np.where(is_tie, 0.5, apart > 0) * is_known
 
-    # The placement of a run is the share of the other sample that it beats; those of y are taken from 1, which is the same.
+    # The placement of a run is the share of the other sample that it beats; those of y are taken from 1, which is the
+    # same.
     variance, squares = np.zeros((2, *x.shape[:-1]))
     with np.errstate(invalid="ignore", divide="ignore"):
         for axis in (-1, -2):
@@ -201,9 +195,7 @@ def placement_errors(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
             n = np.count_nonzero(counted, axis=-1)
             placements = np.where(counted > 0, wins.sum(axis=axis) / counted, 0.0)
             mean = placements.sum(axis=-1) / n
-            apart_from_mean = np.where(
-                counted > 0, placements - mean[..., np.newaxis], 0.0
-            )
+            apart_from_mean = np.where(counted > 0, placements - mean[..., np.newaxis], 0.0)
             error = (apart_from_mean**2).sum(axis=-1) / (n - 1) / n
             variance = variance + error
             squares = squares + error**2 / (n - 1)
@@ -288,9 +280,7 @@ def _thetas(labels: Labels, ties: _Ties, m: int, n: int) -> Table:
     return wins / (m * n), of_a + of_b
 
 
-def _placement_sums(
-    is_first: NDArray[np.int8], ties: _Ties
-) -> tuple[Floats, Floats, Floats]:
+def _placement_sums(is_first: NDArray[np.int8], ties: _Ties) -> tuple[Floats, Floats, Floats]:
     """Return the sum of the placements of the first sample and the sums of squares of both, of one task."""
     # Runs of the first sample up to each place and before it; among ties up to the last and before the first of them.
     up_to = is_first.cumsum(axis=-1, dtype=np.int32)

@@ -11,9 +11,7 @@ from xcurves.kernels.intervals import clopper_pearson, satterthwaite
 _MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 
 
-def spread_of_truth(
-    d: Floats, v: Floats, uncertainty: Floats, alpha: float
-) -> tuple[Floats, Floats, Floats]:
+def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Return the standard deviation of true differences of pairs, its interval, and the share of noise.
 
     That is the part of the variance between tasks that is due to the runs. NaN of a single task.
@@ -40,9 +38,7 @@ def spread_of_truth(
     return spreads[..., 0], spreads[..., 1:], noise_share
 
 
-def share_positive(
-    positive: Index, negative: Index, alpha: float
-) -> tuple[Floats, Floats]:
+def share_positive(positive: Index, negative: Index, alpha: float) -> tuple[Floats, Floats]:
     """Return the share of positive numbers, of so many that are not 0, and Clopper & Pearson's interval."""
     n = positive + negative
     share = positive / np.where(n > 0, n, np.nan)

@@ -1,4 +1,4 @@
-"""How many tasks it would take to show a difference, if it is as it was seen, and which difference so many tasks show."""
+"""How many tasks it would take to show a difference as it was seen, and which difference so many tasks show."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def _power(shift: Floats, n: Floats, critical: Floats) -> Floats:
 
 def _power_by_spreads(shift: Floats, n: Floats, critical: Floats) -> Floats:
     """Return the power as a mean over spreads: given the spread s, in true ones, t is normal."""
-    # P(Z + shift > c s) + P(Z + shift < -c s), (n - 1) s² distributed as χ²: of many tasks s is normal, else it is taken
-    # at its quantiles (i + 1/2) / 400, which takes 500 times as long.
+    # P(Z + shift > c s) + P(Z + shift < -c s), (n - 1) s² distributed as χ²: of many tasks s is normal, else it is
+    # taken at its quantiles (i + 1/2) / 400, which takes 500 times as long.
     is_many = n > _MANY
     by_spread = np.empty(len(n))
     by_spread[is_many] = _power_by_normal(shift[is_many], n[is_many], critical[is_many])
@@ -142,7 +142,5 @@ def _power_by_quantiles(shift: Floats, n: Floats, critical: Floats) -> Floats:
     shares = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     spread = np.sqrt(2 * scipy.special.gammaincinv(df / 2, shares) / df)[which]
     limit = critical[:, np.newaxis] * spread
-    by_spread = scipy.special.ndtr(shift[:, np.newaxis] - limit) + scipy.special.ndtr(
-        -shift[:, np.newaxis] - limit
-    )
+    by_spread = scipy.special.ndtr(shift[:, np.newaxis] - limit) + scipy.special.ndtr(-shift[:, np.newaxis] - limit)
     return np.asarray(by_spread.mean(axis=-1))

@@ -31,9 +31,7 @@ def bits_of(index: Index, n: int) -> Labels:
     return (index[..., np.newaxis] >> np.arange(n) & 1).astype(np.int8)
 
 
-def count_assignments(
-    sizes: tuple[int, ...], *, paired: bool = False, labelled: bool = False
-) -> int:
+def count_assignments(sizes: tuple[int, ...], *, paired: bool = False, labelled: bool = False) -> int:
     """Return the number of distinct assignments of curves to groups of `sizes`, the observed one included."""
     if paired:
         # Each run permutes the groups by itself. A renaming of groups permutes all runs alike: if it makes no
@@ -60,9 +58,7 @@ def every_assignment(sizes: tuple[int, ...], labelled: bool) -> Labels:
     return assignments(sizes, labelled)
 
 
-def assignments(
-    sizes: tuple[int, ...], labelled: bool, wanted: slice | None = None
-) -> Labels:
+def assignments(sizes: tuple[int, ...], labelled: bool, wanted: slice | None = None) -> Labels:
     """Return the groups of curves in all assignments, or those of some numbers, shape (assignment, curve).
 
     If not labelled, of groups of one size the first in order is the one that has a curve first.
@@ -90,9 +86,7 @@ def assignments(
     return labels
 
 
-def _may_take_a_curve(
-    sizes: tuple[int, ...], counts: Index, labelled: bool
-) -> NDArray[np.bool_]:
+def _may_take_a_curve(sizes: tuple[int, ...], counts: Index, labelled: bool) -> NDArray[np.bool_]:
     """Return which groups may have the next curve, shape (row, group)."""
     may_take = counts < sizes
     if labelled:
@@ -116,9 +110,7 @@ def _completions(sizes: tuple[int, ...], counts: Index, labelled: bool) -> Index
         n_ways = count_assignments(tuple(free), labelled=True)
         if not labelled:
             # Groups that have a curve are told apart by it; only those without one can still change their names.
-            untouched = [
-                size for size, left in zip(sizes, free, strict=True) if size == left
-            ]
+            untouched = [size for size, left in zip(sizes, free, strict=True) if size == left]
             n_ways //= _renamings(tuple(untouched))
         ways.append(n_ways)
     return np.array(ways)[kind]
@@ -148,9 +140,7 @@ def labels_of_runs(permutations: Index) -> Labels:
     return np.ascontiguousarray(labels.swapaxes(-1, -2)).reshape(len(permutations), -1)
 
 
-def draw_partitions(
-    rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
-) -> Labels:
+def draw_partitions(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Labels:
     """Draw uniform partitions: sort random keys whose low bits hold the curve, redraw ties at a boundary."""
     # Sorted by random keys, curves are in random order: the first l_1 go to the first group, and so on. With the
     # curve in the low bits one sort of whole numbers, which numpy does with SIMD, takes half the time of permuting.
@@ -163,9 +153,7 @@ def draw_partitions(
     keys = np.empty((rows, n_curves), dtype)
     todo = np.arange(rows)
     while todo.size:
-        drawn = rng.integers(
-            0, np.iinfo(dtype).max, (todo.size, n_curves), dtype, endpoint=True
-        )
+        drawn = rng.integers(0, np.iinfo(dtype).max, (todo.size, n_curves), dtype, endpoint=True)
         drawn >>= dtype(n_low_bits)
         drawn <<= dtype(n_low_bits)
         drawn |= np.arange(n_curves, dtype=dtype)
@@ -179,9 +167,7 @@ def draw_partitions(
     return _labels_of_orders(curves, sizes)
 
 
-def _key_type(
-    n_low_bits: int, n_curves: int, n_boundaries: int
-) -> type[np.uint32] | type[np.uint64]:
+def _key_type(n_low_bits: int, n_curves: int, n_boundaries: int) -> type[np.uint32] | type[np.uint64]:
     """Return the type of keys: the short one, which is sorted faster, where few rows have to be drawn again."""
     # Of N keys of b random bits, neighbours in order tie with probability about N / 2^b. Of b = 32 - n_low_bits at
     # most a quarter of the rows is drawn again if boundaries × N / 2^b <= 1/4; of up to 1,024 curves, where b is at
@@ -203,9 +189,7 @@ def _labels_of_orders(curves: Index, sizes: tuple[int, ...]) -> Labels:
     return labels
 
 
-def draw_two_groups(
-    rng: np.random.Generator, rows: int, sizes: tuple[int, ...], paired: bool
-) -> Labels:
+def draw_two_groups(rng: np.random.Generator, rows: int, sizes: tuple[int, ...], paired: bool) -> Labels:
     """Draw the labels of two groups; the first has the smallest of random keys, redrawn where the next one is equal."""
     n_curves, n_first = sum(sizes), sizes[0]
     if paired:
@@ -231,9 +215,7 @@ def draw_two_groups(
     return labels
 
 
-def draw_within_runs(
-    rng: np.random.Generator, rows: int, sizes: tuple[int, ...]
-) -> Labels:
+def draw_within_runs(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> Labels:
     """Draw, for every run, a uniform permutation of the groups."""
     n_groups, n_runs = len(sizes), sizes[0]
     groups = np.broadcast_to(np.arange(n_groups), (rows, n_runs, n_groups))

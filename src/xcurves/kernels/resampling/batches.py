@@ -26,9 +26,7 @@ def stretches(n: int, width: int) -> list[slice]:
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
 
 
-def in_stretches(
-    evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int
-) -> dict[str, Floats]:
+def in_stretches(evaluate: Callable[[slice], dict[str, Floats]], n: int, width: int) -> dict[str, Floats]:
     """Return the arrays of a function of stretches of the first axis, one after the other."""
     first, *others = stretches(n, width)
     of_first = evaluate(first)
@@ -36,10 +34,7 @@ def in_stretches(
         return of_first
 
     # Filled in stretch by stretch: joined at the end, all arrays would be there twice.
-    whole = {
-        name: np.empty((n, *values.shape[1:]), values.dtype)
-        for name, values in of_first.items()
-    }
+    whole = {name: np.empty((n, *values.shape[1:]), values.dtype) for name, values in of_first.items()}
     for name, values in of_first.items():
         whole[name][first] = values
     for stretch in others:

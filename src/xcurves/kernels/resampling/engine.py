@@ -24,9 +24,7 @@ _LONG = 64  # reassignments for which a call for each member costs less than num
 Progress = Callable[[Iterable[int]], Iterable[int]]
 
 
-def label_batches(
-    plan: Plan, rows: int, progress: Progress = lambda blocks: blocks
-) -> Iterator[tuple[slice, Labels]]:
+def label_batches(plan: Plan, rows: int, progress: Progress = lambda blocks: blocks) -> Iterator[tuple[slice, Labels]]:
     """Yield which reassignments a batch of at most `rows` has, and their labels; `progress` wraps block numbers."""
     for number in progress(range(plan.n_blocks)):
         block = plan.block(number)
@@ -108,14 +106,10 @@ def _squares_by_pairs(
     # The numbers of pairs, of 4 bytes, fill two caches: they are read once, in a sparse product.
     rows = rows_that_fit(2 * n_pairs, CACHE)
     for _, labels in label_batches(plan, rows, progress):
-        yield group_products.squares_of_pairs(
-            alone[:, np.newaxis], products, labels, plan.sizes
-        )
+        yield group_products.squares_of_pairs(alone[:, np.newaxis], products, labels, plan.sizes)
 
 
-def _squares_by_features(
-    features: Floats, plan: RunPlan, progress: Progress
-) -> Iterator[Floats]:
+def _squares_by_features(features: Floats, plan: RunPlan, progress: Progress) -> Iterator[Floats]:
     """Yield the squares from sums of features: those of the first one, then those of all others together."""
     n_tasks, n_features, n_curves = features.shape
     bytes_each = 8 * max(n_tasks * n_features, n_curves)
@@ -163,9 +157,7 @@ def ratio_reaches(
     numbers = square * observed_variance * (1 + TIE)
     of_ratios = numbers >= observed_square * variance * (1 - TIE)
     # Without variance: beyond every observed ratio that has one; among those without one the squares decide.
-    beyond = np.where(
-        observed_variance > 0, square > 0, square * (1 + TIE) >= observed_square
-    )
+    beyond = np.where(observed_variance > 0, square > 0, square * (1 + TIE) >= observed_square)
     with_variance = (observed_variance > 0) & of_ratios
     reaches = np.where(variance > 0, with_variance, beyond)
     # everything is at least 0
@@ -297,8 +289,5 @@ def count_at_least(null: Floats, observed: Floats) -> Floats:
     """Return how many null values, shape (task, reassignment), are at least each observed one, (task, member)."""
     # sorted once for all members
     ordered = np.sort(null, axis=-1)
-    below = [
-        np.searchsorted(row, values, side="left")
-        for row, values in zip(ordered, observed, strict=True)
-    ]
+    below = [np.searchsorted(row, values, side="left") for row, values in zip(ordered, observed, strict=True)]
     return np.asarray(null.shape[-1] - np.array(below).reshape(observed.shape), float)

@@ -21,9 +21,7 @@ from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 _FEATURES = 64
 
 
-def squares_over_groups(
-    features: Floats, labels: Labels, sizes: tuple[int, ...], out: Floats | None = None
-) -> Floats:
+def squares_over_groups(features: Floats, labels: Labels, sizes: tuple[int, ...], out: Floats | None = None) -> Floats:
     """Return ``Σ_g s_g² / l_g`` of centred features, shape (task, feature, reassignment), in parts that fit a cache."""
     if out is None:
         out = np.empty((*features.shape[:2], len(labels)))
@@ -39,9 +37,7 @@ def squares_over_groups(
     return out
 
 
-def _by_difference(
-    labels: Labels, sizes: tuple[int, ...]
-) -> Callable[[Floats, Floats], None]:
+def _by_difference(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes the squares of two groups, by dense products with the members of the second."""
     # s_1 = -s_2, so that s_1² / l_1 + s_2² / l_2 = (1 / l_1 + 1 / l_2) s_2². Sparse products take 3.5 times as long.
     second = labels.astype(np.float64).T
@@ -54,9 +50,7 @@ def _by_difference(
     return square
 
 
-def _in_order(
-    labels: Labels, sizes: tuple[int, ...]
-) -> Callable[[Floats, Floats], None]:
+def _in_order(labels: Labels, sizes: tuple[int, ...]) -> Callable[[Floats, Floats], None]:
     """Return what writes them by sparse products: a curve is added to one group only."""
     add = sums_of_groups(orders_of(labels), sizes, 1 / np.sqrt(sizes))
 
@@ -71,9 +65,7 @@ def _in_order(
     return square
 
 
-def sums_of_groups(
-    order: NDArray[Any], sizes: tuple[int, ...], weights: Floats
-) -> Callable[[Floats], Floats]:
+def sums_of_groups(order: NDArray[Any], sizes: tuple[int, ...], weights: Floats) -> Callable[[Floats], Floats]:
     """Return what sums features by the weights of groups, (reassignment, group, task, feature), in sparse products."""
     n_curves = sum(sizes)
     # A row of the matrix for each group of each reassignment: the curves of a group stand beside each other in the
@@ -91,9 +83,7 @@ def sums_of_groups(
     return add
 
 
-def squares_of_pairs(
-    alone: Floats, comoment: Floats, labels: Labels, sizes: tuple[int, ...]
-) -> Floats:
+def squares_of_pairs(alone: Floats, comoment: Floats, labels: Labels, sizes: tuple[int, ...]) -> Floats:
     """Return ``Σ_g s_g² / l_g``, (2, task, reassignment): of `alone`, (task, 1, curve), and by pairs of co-moments."""
     order = orders_of(labels).astype(np.int32)
     sums = sums_of_groups(order, sizes, 1 / np.sqrt(sizes))(alone)
@@ -121,17 +111,13 @@ def _pairs_of(sizes: tuple[int, ...]) -> tuple[Index, Index, Floats]:
     return first, second, multiple / np.array(sizes)[group[first]]
 
 
-def _sparse(
-    data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: int
-) -> scipy.sparse.csr_matrix:
+def _sparse(data: Floats, columns: NDArray[Any], starts: NDArray[Any], width: int) -> scipy.sparse.csr_matrix:
     """Return a sparse matrix with several rows for each row of `columns`, which begin at `starts` in it."""
     n_rows, length = columns.shape
     begins = np.add.outer(length * np.arange(n_rows), starts)
     # Of one type with the columns, so that SciPy has nothing to convert, which would copy.
     pointers = np.append(begins, columns.size).astype(columns.dtype)
-    return scipy.sparse.csr_matrix(
-        (data, columns.ravel(), pointers), (n_rows * len(starts), width), copy=False
-    )
+    return scipy.sparse.csr_matrix((data, columns.ravel(), pointers), (n_rows * len(starts), width), copy=False)
 
 
 def orders_of(labels: Labels) -> Index:

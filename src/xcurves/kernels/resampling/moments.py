@@ -73,9 +73,7 @@ def trace(comoment: Floats) -> Floats:
     return np.asarray(np.trace(comoment, axis1=-2, axis2=-1))
 
 
-def of_curves(
-    moments: Moments, curves: NDArray[np.intp]
-) -> tuple[Floats, Floats, Floats]:
+def of_curves(moments: Moments, curves: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
     """Return means, co-moments and magnitude (the mean curve's sum of squares, for each curve) of present curves."""
     # of huge scores that are all alike; others are refused
     with np.errstate(over="ignore"):
@@ -121,10 +119,7 @@ def measure_moments(curves: Floats, *, factored: bool = False) -> Moments:
     # the caller refuses infinite and huge scores
     with np.errstate(over="ignore", invalid="ignore"):
         for some in stretches(n_tasks, n_together):
-            parts = [
-                _measure_block(curves[some, :, levels], factored)
-                for levels in stretches(n_levels, width)
-            ]
+            parts = [_measure_block(curves[some, :, levels], factored) for levels in stretches(n_levels, width)]
             packed[some] = parts[0]
             if len(parts) > 1:
                 packed[some] = merge_moments(np.stack(parts, axis=-2), n_curves)

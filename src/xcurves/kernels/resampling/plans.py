@@ -40,9 +40,7 @@ KEPT = 2**26  # bytes of labels kept
 _WORD = 64  # labels of flips in a random number
 
 
-def ceiling(
-    n_assignments: int, n_resamples: int | None, *, work: int = 1
-) -> tuple[bool, int]:
+def ceiling(n_assignments: int, n_resamples: int | None, *, work: int = 1) -> tuple[bool, int]:
     """Return whether all assignments are evaluated, of so much `work` each, and how many are; None: `EXACT_LIMIT`."""
     if n_resamples is not None:
         exact = n_assignments <= n_resamples

@@ -79,9 +79,7 @@ def _scan(test: Test, known: Floats, far: Floats) -> tuple[Floats, Floats, Bools
     return inside, outside, gap
 
 
-def _bracket(
-    test: Test, known: Floats, far: Floats, unbounded: Bools
-) -> tuple[Floats, Floats]:
+def _bracket(test: Test, known: Floats, far: Floats, unbounded: Bools) -> tuple[Floats, Floats]:
     """Bracket the end of what is kept, in steps outwards: enough where that is one piece."""
     n_tasks, n_resamples = test.shape
     # The first step is a little inside the usual limit, that of a normal statistic with half the share on each side;
@@ -97,9 +95,7 @@ def _bracket(
     return inside, outside
 
 
-def _narrowed(
-    inside: Floats, outside: Floats, at: Floats, kept: Bools
-) -> tuple[Floats, Floats]:
+def _narrowed(inside: Floats, outside: Floats, at: Floats, kept: Bools) -> tuple[Floats, Floats]:
     """Return brackets of the outermost end after tests at distances, shape (distance, task)."""
     inside = np.maximum(inside, np.where(kept, at, 0.0).max(axis=0))
     rejected_beyond = np.where(~kept & (at > inside), at, _FAR)

@@ -93,9 +93,7 @@ def _effect_totals(means: Floats, comoment: Floats, n_levels: int) -> Floats:
     return np.stack([of_algorithm, trace(comoment)])[..., np.newaxis]
 
 
-def _centre_runs(
-    means: Floats, comoment: Floats, sizes: tuple[int, ...]
-) -> tuple[Floats, Floats]:
+def _centre_runs(means: Floats, comoment: Floats, sizes: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Subtract the mean over algorithms from every run."""
     by_run = (len(sizes), sizes[0])
     grid = means.reshape(-1, *by_run)
@@ -158,9 +156,7 @@ def degrees_of_freedom(design: AnovaDesign) -> tuple[Floats, Floats]:
         within = between * (design.sizes[0] - 1)
     pooled = n_levels * (n_curves - n_groups)
     effect = np.array([[between], [between * (n_levels - 1)]], float)
-    return effect, np.array(
-        [[pooled, within], [pooled, within * (n_levels - 1)]], float
-    )
+    return effect, np.array([[pooled, within], [pooled, within * (n_levels - 1)]], float)
 
 
 def f_ratios(design: AnovaDesign, sums: Floats) -> Floats:
@@ -187,9 +183,7 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
     everything = effect.sum(axis=0) + training + pooled
     ss = np.stack([effect[1], effect[0], training, pooled, everything])
     df_of_all = n_curves * design.n_levels - 1
-    df_source = np.array(
-        [df[1, 0], df[0, 0], design.n_levels - 1, df_error[0, 0], df_of_all]
-    )
+    df_source = np.array([df[1, 0], df[0, 0], design.n_levels - 1, df_error[0, 0], df_of_all])
 
     table = {
         "f": f,
@@ -198,16 +192,12 @@ def sums_of_squares_table(design: AnovaDesign, level_ss: Floats) -> dict[str, Fl
         "error_ss": error,
         "error_df": np.broadcast_to(df_error[..., np.newaxis], f.shape),
         **_effect_sizes(design, effect, error),
-        "pvalue_parametric": scipy.special.fdtrc(
-            df[..., np.newaxis], df_error[..., np.newaxis], f
-        ),
+        "pvalue_parametric": scipy.special.fdtrc(df[..., np.newaxis], df_error[..., np.newaxis], f),
     }
     return {name: np.moveaxis(values, -1, 0) for name, values in table.items()}
 
 
-def _effect_sizes(
-    design: AnovaDesign, effect: Floats, error: Floats
-) -> dict[str, Floats]:
+def _effect_sizes(design: AnovaDesign, effect: Floats, error: Floats) -> dict[str, Floats]:
     """Return η² and ω² of effects, shape (effect, task), by errors, shape (effect, error_term, task)."""
     df, df_error = degrees_of_freedom(design)
     n_curves, n_scores = sum(design.sizes), sum(design.sizes) * design.n_levels
@@ -286,9 +276,7 @@ def _least_shares(design: AnovaDesign, sums: Floats) -> Floats:
         return np.asarray((share - slack / shared)[..., 0])
 
 
-def _shuffled_shares(
-    design: AnovaDesign, plan: RunPlan, progress: Progress
-) -> Iterator[Floats]:
+def _shuffled_shares(design: AnovaDesign, plan: RunPlan, progress: Progress) -> Iterator[Floats]:
     """Yield R of reassignments, shape (effect, error_term, task, shuffle); 1 where there is nothing to share."""
     means = np.sqrt(design.n_levels) * design.means
     # Numbers add up to 0 over the curves at each level, and over the levels in each curve.
@@ -319,8 +307,8 @@ def squared_difference(
 
     `first` and `squares` are sums over the first group, the latter needed of unlike sizes only; `total` is of squares.
     """
-    # With s = s_1 = -s_2 and squares q_1 + q_2 = Q: s_1 / l_1 - s_2 / l_2 = (1 / l_1 + 1 / l_2) s, and with b_g =
-    # 1 / (l_g (l_g - 1)) the variance Σ_g b_g (q_g - s_g² / l_g) = (b_1 - b_2) q_1 + b_2 Q - (b_1 / l_1 + b_2 / l_2) s².
+    # With s = s_1 = -s_2 and squares q_1 + q_2 = Q: s_1 / l_1 - s_2 / l_2 = (1 / l_1 + 1 / l_2) s, and with b_g = 1 /
+    # (l_g (l_g - 1)) the variance Σ_g b_g (q_g - s_g² / l_g) = (b_1 - b_2) q_1 + b_2 Q - (b_1 / l_1 + b_2 / l_2) s².
     size = np.array(sizes, float)
     b = 1 / (size * (size - 1))
     square = first * first

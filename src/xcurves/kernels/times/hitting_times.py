@@ -152,9 +152,7 @@ def over_tasks(
 
     # Each family has the sum of its tasks' parts of the mean: it is flipped as a whole.
     weight = np.where(present, 1 / np.maximum(n_tasks, 1)[:, np.newaxis], np.nan)
-    of_families, *sums = task_flips.family_sums(
-        np.stack([weight, *weight * logs]), families
-    )
+    of_families, *sums = task_flips.family_sums(np.stack([weight, *weight * logs]), families)
     x = np.array(sums)
     n_families = (~np.isnan(of_families)).sum(axis=-1)
 
@@ -163,9 +161,7 @@ def over_tasks(
     x[is_open] = np.nan
     mean = np.where(is_open | (n_tasks == 0), np.nan, np.nansum(x, axis=-1))
     shown, shown_together = _shown(x, mean, together, plan, alpha)
-    by_itself, simultaneous = _flip_limits(
-        x, is_open, of_families, n_tasks, together, plan, alpha
-    )
+    by_itself, simultaneous = _flip_limits(x, is_open, of_families, n_tasks, together, plan, alpha)
 
     # of bounds that are equal everywhere the mean is known
     exact = (~present | (logs[0] == logs[1])).all(axis=-1)
@@ -187,9 +183,7 @@ def over_tasks(
     return claims, n_families
 
 
-def _shown(
-    x: Floats, mean: Floats, together: int, plan: FlipPlan, alpha: float
-) -> tuple[Floats, Floats]:
+def _shown(x: Floats, mean: Floats, together: int, plan: FlipPlan, alpha: float) -> tuple[Floats, Floats]:
     """Return p and adjusted p, shape (algorithm,), of sums of bounds (2, algorithm, family) and their means."""
     by_benchmark = x.reshape(-1, together, x.shape[-1])
     pvalues, adjusted = _pvalues(by_benchmark, plan, alpha).reshape(2, 2, -1)
@@ -224,9 +218,7 @@ def _flip_limits(
 def _pvalues(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
     """Return p and adjusted p of benchmarks (benchmark, algorithm, family), of which some lack algorithms."""
     found = np.empty((2, *x.shape[:2]))
-    patterns, which = np.unique(
-        np.count_nonzero(~np.isnan(x), axis=-1), axis=0, return_inverse=True
-    )
+    patterns, which = np.unique(np.count_nonzero(~np.isnan(x), axis=-1), axis=0, return_inverse=True)
     # those that are adjusted together have the same families
     for number in range(len(patterns)):
         alike = np.flatnonzero(which.ravel() == number)
@@ -263,9 +255,7 @@ class LogTimes(NamedTuple):
     weight: Floats  # shape (time,)
     offset: Floats  # that the sum of a cell is added to
 
-    def geometric_means(
-        self, cells: Index, owner: Index, *alphas: float | Floats
-    ) -> tuple[list[Floats], Floats]:
+    def geometric_means(self, cells: Index, owner: Index, *alphas: float | Floats) -> tuple[list[Floats], Floats]:
         """Return intervals and p-values of the geometric means of the ratios of cells with one owner each.
 
         There is an interval, (owner, 2), for each alpha, which is one number or one for each owner.
@@ -313,9 +303,7 @@ class _WeightedTimes(NamedTuple):
     degrees: Floats  # (owner,): of freedom
 
     @classmethod
-    def of(
-        cls, track: Tracks, weight: Floats, owner: Index, offset: Floats
-    ) -> _WeightedTimes:
+    def of(cls, track: Tracks, weight: Floats, owner: Index, offset: Floats) -> _WeightedTimes:
         n = len(offset)
         u, point = mean_curves.first_crossing(track)
         time = track.training(u)
@@ -347,8 +335,5 @@ class _WeightedTimes(NamedTuple):
         # a time with a negative weight lowers the sum where it is long: its ends change places
         in_sum = np.where(self.weight > 0, distances, distances[::-1])
         n = len(self.estimate)
-        squares = [
-            np.bincount(self.owner, (self.weight * distance) ** 2, n)
-            for distance in in_sum
-        ]
+        squares = [np.bincount(self.owner, (self.weight * distance) ** 2, n) for distance in in_sum]
         return np.sqrt(squares)

@@ -20,9 +20,7 @@ from xcurves.kernels.resampling.shifts import halve
 # From places of pieces that are accepted and rejected to the last one accepted between them.
 End = Callable[[Index, Floats, Floats], Floats]
 
-_ROUNDING = (
-    16 * np.finfo(float).eps
-)  # of a mean of runs, relative to the largest of them
+_ROUNDING = 16 * np.finfo(float).eps  # of a mean of runs, relative to the largest of them
 # Of each piece: its start, and the two inside at which the statistic may turn.
 _POINTS = 3
 
@@ -43,9 +41,7 @@ def curve_of_runs(levels: Floats, scores: Floats) -> MeanCurve:
     """Read runs, shape (run, evaluation), at all their levels; evaluations without score are NaN, absent runs too."""
     known = np.isfinite(scores) & np.isfinite(levels)
     of_runs = [
-        (level[there], score[there])
-        for level, score, there in zip(levels, scores, known, strict=True)
-        if there.any()
+        (level[there], score[there]) for level, score, there in zip(levels, scores, known, strict=True) if there.any()
     ]
     if not of_runs:
         return MeanCurve(np.zeros(0), np.zeros((0, 0)), np.nan, 0)
@@ -114,9 +110,7 @@ class Tracks(NamedTuple):
 
     def pvalues(self, d: Floats, v: Floats) -> Floats:
         """Return two-sided p-values of D = 0."""
-        return np.asarray(
-            2 * scipy.special.stdtr(self.degrees(v), -self.statistic(d, v))
-        )
+        return np.asarray(2 * scipy.special.stdtr(self.degrees(v), -self.statistic(d, v)))
 
 
 def _at(piece: Floats, h: Floats) -> tuple[Floats, Floats, Floats]:
@@ -144,9 +138,7 @@ def tracks(
     # (place, piece, curve) to points in the order of the curve
     u, d, v = _at(pieces, h)
     d[is_zero] = 0.0  # rounding leaves it a sign
-    u, d, v, h = (
-        values.swapaxes(0, 1).reshape(-1, len(curves)) for values in (u, d, v, h)
-    )
+    u, d, v, h = (values.swapaxes(0, 1).reshape(-1, len(curves)) for values in (u, d, v, h))
     return Tracks(log, u, d, v, h, pieces, variances, n_runs - 1, df_of_added)
 
 
@@ -185,9 +177,7 @@ def _pieces(corners: Floats, n_runs: Floats) -> Floats:
     cross = products[:-1] / per
     v1 = 2 * (cross - v0)
     v2 = np.maximum(v0 - 2 * cross + variance[1:], 0.0)
-    return np.stack(
-        [u[:-1], np.diff(u, axis=0), mean[:-1], np.diff(mean, axis=0), v0, v1, v2]
-    )
+    return np.stack([u[:-1], np.diff(u, axis=0), mean[:-1], np.diff(mean, axis=0), v0, v1, v2])
 
 
 def _turns(pieces: Floats, added: Floats) -> tuple[Floats, Bools]:

@@ -49,9 +49,7 @@ def ranges(rows: Rows) -> tuple[NDArray[np.int64], Floats, Floats]:
     return rows.curve[starts], rows.level[starts], rows.level[ends]
 
 
-def at_levels(
-    rows: Rows, n_curves: int, grid: Floats, method: str | None, tolerance: float | None
-) -> Floats:
+def at_levels(rows: Rows, n_curves: int, grid: Floats, method: str | None, tolerance: float | None) -> Floats:
     """Return scores of shape (curve, level) at the levels of a grid, NaN where a curve has none."""
     if method is None:
         # what lies on the grid, and nothing else; levels beyond its end are compared with the last of it
@@ -90,9 +88,7 @@ def at_levels(
     return np.where(inside & (np.maximum(behind, ahead) <= within), made, np.nan)
 
 
-def _bins(
-    rows: Rows, n_curves: int, grid: Floats
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _bins(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each row's bin, flat over curves, and how many rows are in each: above grid[b - 1] up to grid[b]."""
     # one more bin than levels: what is above the last of them
     flat = rows.curve * (len(grid) + 1) + np.searchsorted(grid, rows.level)
@@ -100,9 +96,7 @@ def _bins(
     return flat, counts.reshape(n_curves, len(grid) + 1)
 
 
-def _neighbours(
-    rows: Rows, n_curves: int, grid: Floats
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
+def _neighbours(rows: Rows, n_curves: int, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
     """Return the nearest rows on both sides of each level, (curve, level), and their distances, inf where none is."""
     _, counts = _bins(rows, n_curves, grid)
     # Rows are in the order of curves and levels: those of curves before and those up to a level say which is next.
@@ -112,9 +106,7 @@ def _neighbours(
     before = np.maximum(first + up_to - 1, 0)
     behind = np.where(up_to > 0, grid - rows.level[before], np.inf)
     # at a level of the curve that row is on both sides
-    after = np.where(
-        behind == 0, before, np.minimum(first + up_to, len(rows.level) - 1)
-    )
+    after = np.where(behind == 0, before, np.minimum(first + up_to, len(rows.level) - 1))
     ahead = np.where((up_to < totals) | (behind == 0), rows.level[after] - grid, np.inf)
     return before, after, behind, ahead
 

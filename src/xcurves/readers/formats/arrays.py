@@ -1,4 +1,4 @@
-"""Arrays of NumPy: in an .npz file 1-D ones of one length are columns, 2-D ones have a row for each run; .npy is one run."""
+"""Arrays of NumPy: of an .npz file 1-D ones of one length are columns, 2-D ones have rows of runs; .npy is a run."""
 
 from __future__ import annotations
 
@@ -43,16 +43,8 @@ def read(data: bytes, path: Path) -> Run:
     """Return a row for each element of the arrays, `run` and `step` (the place) where there are rows of runs."""
     with open_arrays(path, data) as saved:
         arrays = {name: saved[name] for name in saved.files}
-    single = {
-        name: array
-        for name, array in arrays.items()
-        if array.ndim == 1 and array.dtype.kind in "biufUS"
-    }
-    tables = {
-        name: array
-        for name, array in arrays.items()
-        if array.ndim == 2 and array.dtype.kind in "biuf"
-    }
+    single = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "biufUS"}
+    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"}
     if tables:
         return Run(_of_runs(tables, single, path))
     lengths = {name: len(array) for name, array in single.items()}
@@ -66,9 +58,7 @@ def read(data: bytes, path: Path) -> Run:
     return Run(pd.DataFrame(single))
 
 
-def _of_runs(
-    tables: dict[str, Any], single: dict[str, Any], path: Path
-) -> pd.DataFrame:
+def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.DataFrame:
     """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs."""
     shapes = {name: array.shape for name, array in tables.items()}
     n_runs, n_steps = next(iter(shapes.values()))
@@ -81,11 +71,7 @@ def _of_runs(
         )
     columns: dict[str, Any] = {"run": np.repeat(np.arange(n_runs), n_steps)}
     of_steps = {name: array for name, array in single.items() if len(array) == n_steps}
-    of_runs = {
-        name: array
-        for name, array in single.items()
-        if len(array) == n_runs and name not in of_steps
-    }
+    of_runs = {name: array for name, array in single.items() if len(array) == n_runs and name not in of_steps}
     if not of_steps:
         columns["step"] = np.tile(np.arange(n_steps), n_runs)
     columns |= {name: np.repeat(array, n_steps) for name, array in of_runs.items()}

@@ -23,9 +23,7 @@ _HEAD = 1 << 18
 _MOST_LONG = 2000
 # below the header of a table in Markdown
 _RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")
-_NUMBER = re.compile(
-    r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE
-)
+_NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 BOMS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 
@@ -44,23 +42,14 @@ def begins(head: bytes, path: Path) -> bool:
     except Refusal:
         return False
     dialect = sniff(lines)
-    rows = [
-        _fields(line, dialect.delimiter) for line in lines if not _RULE.fullmatch(line)
-    ]
+    rows = [_fields(line, dialect.delimiter) for line in lines if not _RULE.fullmatch(line)]
     if len(head) < _HEAD // 4 and len(rows) > 1 and len(rows[-1]) < len(rows[0]):
         rows = rows[:-1]  # it is being written
-    if (
-        len(rows) < 2
-        or len(rows[0]) < 2
-        or {len(row) for row in rows} != {len(rows[0])}
-    ):
+    if len(rows) < 2 or len(rows[0]) < 2 or {len(row) for row in rows} != {len(rows[0])}:
         return False
     if dialect.has_header and any(_NUMBER.fullmatch(name) for name in rows[0]):
         return False
-    return any(
-        all(_is_number(cell) for cell in column)
-        for column in zip(*rows[dialect.has_header :], strict=True)
-    )
+    return any(all(_is_number(cell) for cell in column) for column in zip(*rows[dialect.has_header :], strict=True))
 
 
 def has_fields(head: bytes, path: Path) -> bool:
@@ -102,9 +91,7 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
         check_fields(data, path, dialect.delimiter, first_line)
         rows = pd.DataFrame(pd.read_csv(io.BytesIO(data), **options))
     except pd.errors.EmptyDataError:
-        raise Refusal(
-            "path", str(path), f"{path} is empty", "Write it again, or name another"
-        ) from None
+        raise Refusal("path", str(path), f"{path} is empty", "Write it again, or name another") from None
     except UnicodeDecodeError as error:
         raise Refusal(
             "path",
@@ -117,9 +104,7 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     rows.columns = pd.Index([name.strip() for name in padded])
     if list(rows.columns) != padded:
         for name in rows.select_dtypes(exclude=["number", "bool"]):
-            rows[name] = rows[name].map(
-                lambda cell: cell.strip() if isinstance(cell, str) else cell
-            )
+            rows[name] = rows[name].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     if "dtype" not in options and _has_leading_zeros(data, dialect.delimiter):
         rows = _with_leading_zeros(rows, data, options)
     return rows
@@ -137,15 +122,9 @@ def _has_leading_zeros(data: bytes, delimiter: str) -> bool:
     return begins or any(re.search(re.escape(each) + rb"0\d", data) for each in before)
 
 
-def _with_leading_zeros(
-    rows: pd.DataFrame, data: bytes, options: dict[str, Any]
-) -> pd.DataFrame:
+def _with_leading_zeros(rows: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
     """Return rows with columns of whole numbers as text where two are written unlike: run ids "01" and "1"."""
-    whole = [
-        place
-        for place, name in enumerate(rows)
-        if pd.api.types.is_integer_dtype(rows[name])
-    ]
+    whole = [place for place, name in enumerate(rows) if pd.api.types.is_integer_dtype(rows[name])]
     if not whole:
         return rows
     texts = pd.read_csv(
@@ -187,9 +166,7 @@ def sniff(lines: Sequence[str]) -> Dialect:
     for place, delimiter in enumerate((*_DELIMITERS, _BLANKS)):
         if delimiter != _BLANKS and delimiter not in lines[0]:
             continue
-        sizes = [
-            len(_fields(line, delimiter)) for line in lines if not _RULE.fullmatch(line)
-        ]
+        sizes = [len(_fields(line, delimiter)) for line in lines if not _RULE.fullmatch(line)]
         if not sizes or sizes[0] < 2:
             continue
         alike = sum(size == sizes[0] for size in sizes)
@@ -208,9 +185,7 @@ def sniff(lines: Sequence[str]) -> Dialect:
     return Dialect(delimiter, not (len(first) > 1 and all(map(_is_number, first))))
 
 
-def check_fields(
-    data: bytes, path: Path, delimiter: str = ",", first_line: int = 1
-) -> None:
+def check_fields(data: bytes, path: Path, delimiter: str = ",", first_line: int = 1) -> None:
     """Refuse a column named twice, a header within, and a row with more or fewer fields."""
     lines = csv.reader(
         io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""),
@@ -226,9 +201,7 @@ def check_fields(
             f"{path} has {names.count(repeated[0])} columns {repeated[0][:60]!r}",
             "Rename all but one",
         )
-    odd = next(
-        (row for row in lines if row and (len(row) != len(names) or row == head)), None
-    )
+    odd = next((row for row in lines if row and (len(row) != len(names) or row == head)), None)
     if odd is None:
         return
     line = f"line {first_line + lines.line_num - 1}"
@@ -268,9 +241,7 @@ def missing_end(data: bytes, path: Path) -> str:
 
 def _sample(text: str) -> list[str]:
     """Return the first lines that are no comment and not blank; the names of columns may stand in a comment."""
-    lines = [line[:_MOST_LONG] for line in text.splitlines() if line.strip()][
-        : 2 * _SAMPLE
-    ]
+    lines = [line[:_MOST_LONG] for line in text.splitlines() if line.strip()][: 2 * _SAMPLE]
     kept = [line for line in lines if not line.startswith("#")][:_SAMPLE]
     named = _names_in_comment(
         [line for line in lines[: len(lines) - len(kept)] if line.startswith("#")],
@@ -300,11 +271,7 @@ def _without_comments(data: bytes, dialect: Dialect) -> bytes:
     """Return the lines that are no comment, the names of columns first where a comment has them."""
     lines = data.splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith(b"#")]
-    comments = [
-        line.decode("utf-8", "replace").strip()
-        for line in lines[:_SAMPLE]
-        if line.startswith(b"#")
-    ]
+    comments = [line.decode("utf-8", "replace").strip() for line in lines[:_SAMPLE] if line.startswith(b"#")]
     first = [line.decode("utf-8", "replace") for line in kept[:1]]
     if dialect.has_header:
         named = _names_in_comment(comments, first)
@@ -315,15 +282,8 @@ def _without_comments(data: bytes, dialect: Dialect) -> bytes:
 
 def _with_tabs(data: bytes, delimiter: str) -> bytes:
     """Return a table of pipes or blanks with tabs between its fields."""
-    lines = [
-        line
-        for line in data.decode("utf-8").splitlines()
-        if line.strip() and not _RULE.fullmatch(line.strip())
-    ]
-    return (
-        "\n".join("\t".join(_fields(line, delimiter)) for line in lines).encode()
-        + b"\n"
-    )
+    lines = [line for line in data.decode("utf-8").splitlines() if line.strip() and not _RULE.fullmatch(line.strip())]
+    return "\n".join("\t".join(_fields(line, delimiter)) for line in lines).encode() + b"\n"
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -338,8 +298,4 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 def _is_number(cell: str) -> bool:
-    return (
-        not cell
-        or _NUMBER.fullmatch(cell) is not None
-        or _THOUSANDS.fullmatch(cell) is not None
-    )
+    return not cell or _NUMBER.fullmatch(cell) is not None or _THOUSANDS.fullmatch(cell) is not None

@@ -27,12 +27,8 @@ def are_lines(head: bytes, _: Path) -> bool:
         return False
     rest = next((line for line in lines[1:] if line.strip()), "")
     said = [name for name, _ in flat(first)]
-    alone = any(looks_like_score(name) for name in said) and any(
-        dim_of(name) == "training" for name in said
-    )
-    return rest.lstrip().startswith("{") or (
-        not rest and alone and _rows_of(first) is None
-    )
+    alone = any(looks_like_score(name) for name in said) and any(dim_of(name) == "training" for name in said)
+    return rest.lstrip().startswith("{") or (not rest and alone and _rows_of(first) is None)
 
 
 def is_json(head: bytes, path: Path) -> bool:
@@ -52,10 +48,7 @@ def read_lines(data: bytes, path: Path) -> Run:
     if cut.strip() and parsed(cut.decode(errors="replace")) is not None:
         whole, end, cut = data, b"", b""
     lines = [line for line in (whole + end).splitlines() if line.strip()]
-    batches = [
-        _batch(lines[start : start + _BATCH], path, start)
-        for start in range(0, len(lines), _BATCH)
-    ]
+    batches = [_batch(lines[start : start + _BATCH], path, start) for start in range(0, len(lines), _BATCH)]
     rows = pd.DataFrame()
     if batches:
         rows = pd.concat(batches, ignore_index=True)
@@ -133,28 +126,20 @@ def table_of(records: list[dict[str, Any]]) -> pd.DataFrame:
 
 def _batch(lines: Sequence[bytes], path: Path, start: int) -> pd.DataFrame:
     try:
-        found = json.loads(
-            b"[" + b",".join(lines) + b"]", object_pairs_hook=unique_keys
-        )
+        found = json.loads(b"[" + b",".join(lines) + b"]", object_pairs_hook=unique_keys)
         if len(found) != len(lines):
             raise ValueError("a line has several values")
     except ValueError:
         found = [_line(line, path, start + number) for number, line in enumerate(lines)]
     if not all(isinstance(row, dict) for row in found):
-        number = next(
-            place for place, row in enumerate(found) if not isinstance(row, dict)
-        )
+        number = next(place for place, row in enumerate(found) if not isinstance(row, dict))
         raise Refusal(
             "path",
             str(path),
             f"{path}: line {start + number + 1} is no object of JSON",
             "Remove it",
         )
-    if any(
-        isinstance(value, dict | list) or value is None
-        for row in found
-        for value in row.values()
-    ):
+    if any(isinstance(value, dict | list) or value is None for row in found for value in row.values()):
         return check_cells(table_of(found), path)
     return check_cells(pd.DataFrame(found), path)
 
@@ -182,10 +167,7 @@ def parsed(text: str) -> Any:
 
 
 def _has_number(row: Mapping[str, Any]) -> bool:
-    return any(
-        isinstance(value, int | float) and not isinstance(value, bool)
-        for _, value in flat(row)
-    )
+    return any(isinstance(value, int | float) and not isinstance(value, bool) for _, value in flat(row))
 
 
 def _rows_of(value: Any) -> pd.DataFrame | None:
@@ -194,54 +176,31 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
         return _of_records(value)
     if not isinstance(value, dict) or not value:
         return None
-    if (
-        "data" in value
-        and isinstance(value.get("columns"), list)
-        and isinstance(value["data"], list)
-    ):
+    if "data" in value and isinstance(value.get("columns"), list) and isinstance(value["data"], list):
         # pandas' orient="split"
         return pd.DataFrame(value["data"], columns=value["columns"])
     lists = dict(_lists(value))
-    columns = {
-        name: column
-        for name, column in lists.items()
-        if not any(isinstance(x, dict | list) for x in column)
-    }
+    columns = {name: column for name, column in lists.items() if not any(isinstance(x, dict | list) for x in column)}
     # one list may be a setting: layers
     measured = len(columns) > 1 or any(map(looks_like_score, columns))
     if measured and len({len(column) for column in columns.values()}) == 1:
         return _of_columns(columns, nested=any("/" in name for name in columns))
-    tables = [
-        rows
-        for rows in map(_of_records, lists.values())
-        if rows is not None and len(rows)
-    ]
+    tables = [rows for rows in map(_of_records, lists.values()) if rows is not None and len(rows)]
     if len(tables) == 1:
         return tables[0]
     inner = list(value.values())
-    alike = (
-        all(isinstance(each, dict) and each for each in inner)
-        and len({tuple(each) for each in inner}) == 1
-    )
+    alike = all(isinstance(each, dict) and each for each in inner) and len({tuple(each) for each in inner}) == 1
     # pandas' orient="columns"
     if alike and all(str(key).isdecimal() for key in inner[0]):
-        return pd.DataFrame(
-            {name: list(column.values()) for name, column in value.items()}
-        )
+        return pd.DataFrame({name: list(column.values()) for name, column in value.items()})
     row = dict(flat(value))
-    if not lists and any(
-        looks_like_score(name) and isinstance(each, float) for name, each in row.items()
-    ):
+    if not lists and any(looks_like_score(name) and isinstance(each, float) for name, each in row.items()):
         return pd.DataFrame([row])
     return None
 
 
 def _of_records(value: list[Any]) -> pd.DataFrame | None:
-    if (
-        not value
-        or not all(isinstance(row, dict) for row in value)
-        or not any(map(_has_number, value))
-    ):
+    if not value or not all(isinstance(row, dict) for row in value) or not any(map(_has_number, value)):
         return None
     return table_of(value)
 
@@ -264,9 +223,7 @@ def _of_columns(columns: dict[str, list[Any]], nested: bool) -> pd.DataFrame | N
     return rows
 
 
-def _lists(
-    nested: Mapping[str, Any], prefix: str = ""
-) -> Iterator[tuple[str, list[Any]]]:
+def _lists(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
     for name, value in nested.items():
         if isinstance(value, Mapping):
             yield from _lists(value, f"{prefix}{name}/")

@@ -25,22 +25,16 @@ NUMBER = r"[-+]?(?:nan|inf|(?:\d++(?:\.\d*+)?+|\.\d++)(?:e[-+]?\d++)?+)"
 _ONE = re.compile(NUMBER, re.IGNORECASE)
 
 # fairseq/logging/progress_bar.py: `print` and `log` of SimpleProgressBar and JsonProgressBar.
-_FAIRSEQ = re.compile(
-    r"(?:(?:.{0,40}?\| INFO \| (\w{1,40}+) )?\| |(?=\{))(epoch (\d++).*+|\{\"epoch\": .*\})$"
-)
+_FAIRSEQ = re.compile(r"(?:(?:.{0,40}?\| INFO \| (\w{1,40}+) )?\| |(?=\{))(epoch (\d++).*+|\{\"epoch\": .*\})$")
 _SUBSET = re.compile(r"valid on '([^']{1,80}+)' subset")
-_PIPED = re.compile(
-    rf"(?<!\w)([A-Za-z_]\w{{0,80}}+)[ =]({NUMBER})(?=$|[ ,|])", re.IGNORECASE
-)
+_PIPED = re.compile(rf"(?<!\w)([A-Za-z_]\w{{0,80}}+)[ =]({NUMBER})(?=$|[ ,|])", re.IGNORECASE)
 
 # mmcv/runner/hooks/logger/text.py and mmengine/runner/log_processor.py.
 _MM = re.compile(
     r"(?:.{0,80}?- INFO - )?(Epoch|Iter)(?:\((\w{1,10}+)\))?+ {0,10}+\[ {0,10}+(\d++)(?:/\d++)?+\]"
     r"(?:\[ {0,10}+(\d++)(?:/(\d++))?+\])?+\s"
 )
-_MM_PAIR = re.compile(
-    rf"(?<![\w./@-])([A-Za-z_][\w./@-]{{0,80}}+): ({NUMBER})(?=[\s,]|$)", re.IGNORECASE
-)
+_MM_PAIR = re.compile(rf"(?<![\w./@-])([A-Za-z_][\w./@-]{{0,80}}+): ({NUMBER})(?=[\s,]|$)", re.IGNORECASE)
 _MM_CLOCKS = {"time", "data_time", "memory", "lr"}
 
 # llm.c: llmc/logger.h; build-nanogpt: train_gpt2.py, `log_file`.
@@ -68,9 +62,7 @@ class PackageLines:
             return _of_llmc(line)
         if line[:1].isdigit() and (match := _NANOGPT.match(line)):
             name = match[2].lower()
-            return Said(
-                "step", float(match[1]), [(_LOSSES.get(name, name), match[3], "")]
-            )
+            return Said("step", float(match[1]), [(_LOSSES.get(name, name), match[3], "")])
         if line.startswith(("{", "|", "2", "1")) and (match := _FAIRSEQ.match(line)):
             return _of_fairseq(match[1] or "", match[2])
         if match := _MM.match(line):
@@ -88,11 +80,7 @@ class PackageLines:
         ]
         epoch = [("epoch", first, "")] if by == "Epoch" else []
         if mode not in (None, "train"):
-            kept = [
-                (f"{mode}/{name}", number, unit)
-                for name, number, unit in pairs
-                if name not in _MM_CLOCKS
-            ]
+            kept = [(f"{mode}/{name}", number, unit) for name, number, unit in pairs if name not in _MM_CLOCKS]
             if not kept:
                 return None
             step = self.last
@@ -127,11 +115,7 @@ def _of_fairseq(logger: str, said: str) -> Said | None:
         subset = _SUBSET.search(said)
         within = re.match(r"epoch \d++:", said) is not None
         prefix = "" if within else f"{subset[1] if subset else logger or 'train'}_"
-        found = [
-            (name, number)
-            for name, number in _PIPED.findall(said)
-            if name not in ("epoch", "on")
-        ]
+        found = [(name, number) for name, number in _PIPED.findall(said) if name not in ("epoch", "on")]
         epoch = re.match(r"epoch (\d++)", said)
         if epoch:
             found.insert(0, ("epoch", str(int(epoch[1]))))

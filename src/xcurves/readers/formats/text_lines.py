@@ -35,9 +35,7 @@ _STEP = re.compile(
 _BRACKET = re.compile(r"[-\s(*]*+\[(\d++)\]\s")
 _NUMBERED = re.compile(r"(\d++):\s++(?=[A-Za-z_])")  # of CatBoost
 # The rest of a time: 1m 10s.
-_UNIT = (
-    r"([A-Za-z%]{0,20}+(?: \d{1,9}+(?:\.\d{0,9}+)?(?:ms|h|m|s)(?=[\s,;|)]|$)){0,4}+)"
-)
+_UNIT = r"([A-Za-z%]{0,20}+(?: \d{1,9}+(?:\.\d{0,9}+)?(?:ms|h|m|s)(?=[\s,;|)]|$)){0,4}+)"
 _KEYED = re.compile(
     rf"(?<![A-Za-z_])([A-Za-z_][\w'./#@ -]{{0,80}}?)\s{{0,40}}+[:=]\s{{0,40}}+({_NUM})(?:/\d++)?+{_UNIT}{_END}",
     re.IGNORECASE,
@@ -50,9 +48,7 @@ _QUOTED = re.compile(
     rf"""['"]([^'"]++)['"]\s{{0,40}}+:\s{{0,40}}+['"]?({_NUM})['"]?(?=\s{{0,40}}+[,}}])""",
     re.IGNORECASE,
 )
-_ALONE = re.compile(
-    r"[-\s\[(*]*+(epoch)\s++(\d++)\s*+(?:/\s*+\d++)?+\s*+:?\s*+$", re.IGNORECASE
-)
+_ALONE = re.compile(r"[-\s\[(*]*+(epoch)\s++(\d++)\s*+(?:/\s*+\d++)?+\s*+:?\s*+$", re.IGNORECASE)
 _OF_ALL = re.compile(r"(\d++) / \d++ (?=[A-Za-z_]\w{0,40}+ [-+.\d][^|]{0,40}+\|)")
 _BAR = re.compile(r"\d++/\d++\s.*?-\s")  # of Keras, before its metrics
 
@@ -76,9 +72,7 @@ def read(data: bytes, path: Path) -> Run:
     rows.attrs = {"units": units, "n_lines_left_out": len(said) - len(found)}
     left_out = [_say_second_log(path, found)]
     if mixed:
-        left_out.append(
-            f"{path}: {', '.join(map(repr, mixed))} changes its unit and is left out"
-        )
+        left_out.append(f"{path}: {', '.join(map(repr, mixed))} changes its unit and is left out")
     if _says_something(last.encode()):
         left_out.append(say_cut(path, last))
     return Run(rows, "; ".join(filter(None, left_out)))
@@ -115,9 +109,7 @@ def _say_second_log(path: Path, found: Mapping[int, Said]) -> str:
     for number, said in found.items():
         begun = first.setdefault(said.word, said)
         is_back = said.step == begun.step < last.get(said.word, said.step)
-        if is_back and {name for name, *_ in begun.metrics} <= {
-            name for name, *_ in said.metrics
-        }:
+        if is_back and {name for name, *_ in begun.metrics} <= {name for name, *_ in said.metrics}:
             return (
                 f"{path}: line {number} begins again at {said.word} {said.step:g}, two logs in one file. "
                 "Make a file of each, or keep the last row of each step: duplicates='last'"
@@ -151,9 +143,7 @@ def said_in(line: str, after_clock: str) -> Said | None:
     of_all = _OF_ALL.match(after_clock)
     if of_all:
         rest = after_clock[of_all.end() :]
-        pairs = [
-            each for part in rest.split("|") for each in _metrics(part.strip(), True)
-        ]
+        pairs = [each for part in rest.split("|") for each in _metrics(part.strip(), True)]
         return _said("step", float(of_all[1]), pairs)
     for form, text in ((_BRACKET, after_clock), (_NUMBERED, line)):
         match = form.match(text)
@@ -178,14 +168,8 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
             row.setdefault(name, f"{number}{unit}" if unit else number)
             units.setdefault(name, set()).add(unit)
         # Lines of one step, such as of training and of validation, are one row unless a line has nothing new.
-        if (
-            rows
-            and rows[-1].get(word) == row[word]
-            and not row.keys() <= rows[-1].keys()
-        ):
-            rows[-1] |= {
-                name: number for name, number in row.items() if name not in rows[-1]
-            }
+        if rows and rows[-1].get(word) == row[word] and not row.keys() <= rows[-1].keys():
+            rows[-1] |= {name: number for name, number in row.items() if name not in rows[-1]}
         else:
             rows.append(row)
     table = pd.DataFrame(rows)
@@ -203,9 +187,7 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
     return table, found, mixed
 
 
-def _in_one_unit(
-    cells: list[str], units: set[str]
-) -> tuple[Sequence[float] | None, str]:
+def _in_one_unit(cells: list[str], units: set[str]) -> tuple[Sequence[float] | None, str]:
     """Return cells as numbers, and their unit: that of all, or one to which all can be brought."""
     if len(units) > 1 or " " in next(iter(units)):
         return with_one_unit(cells)
@@ -217,13 +199,9 @@ def _in_one_unit(
 def _metrics(text: str, naked: bool = False) -> list[Metric]:
     """Return names, numbers and units in the rest of a line; `naked` allows names without a colon behind."""
     text = text.replace("\t", " , ").replace(" - ", " , ")
-    found = [
-        (name.strip(" -'"), number, unit) for name, number, unit in _KEYED.findall(text)
-    ]
+    found = [(name.strip(" -'"), number, unit) for name, number, unit in _KEYED.findall(text)]
     if not found and naked:
-        found = [
-            (name.strip(), number, unit) for name, number, unit in _NAKED.findall(text)
-        ]
+        found = [(name.strip(), number, unit) for name, number, unit in _NAKED.findall(text)]
     return [each for each in found if each[0]]
 
 
@@ -231,11 +209,7 @@ def _of_dict(line: str) -> Said | None:
     """Return what a printed dict says, as the Trainer of Hugging Face prints them."""
     pairs = dict(_QUOTED.findall(line))
     word = next(
-        (
-            name
-            for name in ("step", "global_step", "iter", "iteration", "epoch")
-            if name in pairs
-        ),
+        (name for name in ("step", "global_step", "iter", "iteration", "epoch") if name in pairs),
         None,
     )
     if word is None or len(pairs) < 2:
