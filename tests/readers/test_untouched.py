@@ -150,7 +150,7 @@ def test_a_store_is_read_as_it_is_named(store, tmp_path, monkeypatch, name):
     assert frame["run_name"].tolist() == ["first", "first"]
     assert set(frame["experiment"]) == {"digits"}
     np.testing.assert_array_equal(frame["value"], [0.5, np.nan])
-    assert frame["params.lr"].tolist() == ["0.1", "0.1"]
+    assert frame["params.lr"].tolist() == [0.1, 0.1]
     assert hashed(tmp_path) == before
 
 
