@@ -303,3 +303,11 @@ def test_tails_of_unlike_pairs_are_those_of_t():
         np.testing.assert_allclose(found, expected, rtol=5e-3)
         back = [np.sqrt(tails.ratio_at(value)[pair]) for value in found]
         np.testing.assert_allclose(back, root, rtol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [2.0**-40, 2.0**40])
+def test_only_whole_numbers_are_taken_for_such(factor):
+    values = np.random.default_rng(0).normal(size=(3, 8)) * factor
+    assert pair_members.as_whole(values) is None
+    whole = np.array([[0.0, 1.0, -7.0], [3.0, 2.0, 1e6]])
+    assert pair_members.as_whole(whole * (1 + 1e-15)).tolist() == whole.tolist()

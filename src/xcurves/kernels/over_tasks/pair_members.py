@@ -169,7 +169,8 @@ def as_whole(values: Floats) -> Reals | None:
     if np.abs(values).sum(axis=-1).max(initial=0.0) >= _MOST_WHOLE:
         return None
     rounded = np.rint(values)
-    if np.abs(values - rounded).max(initial=0.0) > 1e-9:
+    # relative: tiny numbers are no zeros
+    if (np.abs(values - rounded) > 1e-9 * np.abs(rounded)).any():
         return None
     return rounded.astype(np.float32)
 
