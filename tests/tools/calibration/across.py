@@ -370,7 +370,8 @@ def spreads_and_shares(data):
     x, y, d, v = numbers_of(data)
     noise = task_effects.uncertainty(x, y, paired=False).sum(axis=-1)
     _, spread, _ = task_spreads.spread_of_truth(d, v, noise, ALPHA)
-    return interval(spread), interval(task_spreads.share_positive(d, ALPHA)[1])
+    positive, negative = np.count_nonzero(d > 0, axis=-1), np.count_nonzero(d < 0, axis=-1)
+    return interval(spread), interval(task_spreads.share_positive(positive, negative, ALPHA)[1])
 
 
 def between(data, *, tau, spread=1.0, shift=0.5, rng=None):
