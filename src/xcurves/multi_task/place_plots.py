@@ -56,7 +56,7 @@ def draw_places(result: xr.Dataset, ax: Axes) -> None:
     _draw_rows(ax, (low + high) / 2, low, high, colors, marker="")
     ax.set_xlim(0.5, 0.5 + n / _HALF)
     ax.set_xticks(_ticks(n))
-    ax.set_xlabel("place, 1 the best", loc="left")
+    ax.set_xlabel("place", loc="left")
     ax.grid(axis="x", color="0.92")
     _join_alike(part, order, ax)
     means = ax.inset_axes((1 - _HALF, 0, _HALF, 1), sharey=ax)
