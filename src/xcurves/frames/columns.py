@@ -38,7 +38,8 @@ _MOST = 50  # labels of a column that could be a dim
 
 def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with numbers in the byte order of this machine: pandas finds no labels among others."""
-    swapped = [place for place, dtype in enumerate(frame.dtypes) if not getattr(dtype, "isnative", True)]
+    # Dtypes of pandas 2 itself, such as categories, say that they are not native.
+    swapped = [place for place, dtype in enumerate(frame.dtypes) if isinstance(dtype, np.dtype) and not dtype.isnative]
     if not swapped:
         return frame
     native = frame.copy(deep=False)
