@@ -70,7 +70,7 @@ INPUTS["rows in no order"] = Input(
 INPUTS["negative steps"] = Input(one(lambda: stepped([0, -10, -20])), Refuses("'step' is negative in 8 rows"))
 INPUTS["a log written twice"] = Input(one(lambda: pd.concat([stepped([0, 10, 20])] * 2)), levels(3, -20))
 INPUTS["each row written twice"] = Input(
-    one(lambda: stepped([0, 10, 20]).loc[[0, 0, 1, 1, 2, 2]].sort_values("algo")),
+    one(lambda: stepped([0, 10, 20]).loc[[0, 0, 1, 1, 2, 2]].sort_values("algo", kind="stable")),
     levels(3, -20),
 )
 INPUTS["several scores of a step"] = Input(
