@@ -99,7 +99,7 @@ def shell_of(*given):
         (give(task="item"), "task='item'", "--extra item"),
         (give(on=Verbatim("[...]")), "on=[...]", "--align START:STOP:STEP"),
         (give(relative_to="budget"), "relative_to='budget'", "--align budget"),
-        (give(reference="a"), "reference='a'", "--select algorithm=NAME"),
+        (give(reference="a"), "reference='a'", "--reference a"),
         (give(higher_is_better=False), "higher_is_better=False", "--lower-is-better"),
         (give(smooth=0.6), "smooth=0.6", "smooth=0.6"),
         (give(rng=0), "rng=0", "--rng 0"),
@@ -109,6 +109,14 @@ def test_a_call_is_an_option_in_the_shell(made, python, shell):
     assert str(made) == python
     with written_for(shell_of()):
         assert str(made) == shell
+
+
+def test_a_command_without_reference_selects_algorithms():
+    of_one, to_fill_in = give(reference="a"), give(reference=Verbatim(""))
+    with written_for(shell_of()):
+        assert str(to_fill_in) == "--reference"
+    with written_for(Shell(Namespace())):
+        assert str(of_one) == str(to_fill_in) == "--select algorithm=NAME"
 
 
 def test_levels_of_a_grid_are_those_that_python_would_take():
