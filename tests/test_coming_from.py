@@ -16,6 +16,8 @@ PEERS = {
     "MNE": "mne",
     "rliable": "rliable.library",
     "AdaStop": "adastop",
+    "Evaluations of language models": "numpy",
+    "Critical-difference diagrams": "scipy.stats",
     "allenai/learning-curve": "lc.curve",
 }
 

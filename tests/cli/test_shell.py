@@ -84,7 +84,7 @@ def test_a_folder_of_event_files(curves, here, capsys):
     same("runs-answer.nc", curves.astype(np.float32).astype(float))
     # of a loss lower is better, of a return higher
     assert main(["runs", "--extra", "tag", "--output", "tags.nc", *QUICK]) == 2
-    assert capsys.readouterr().err.endswith("Select one: --select tag=loss\n")
+    assert "Select one: --select tag=loss. Type: python -m xcurves runs" in capsys.readouterr().err
     assert not Path("tags.nc").exists()
 
 

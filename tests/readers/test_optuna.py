@@ -47,7 +47,9 @@ def studies(path):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_reported_values_are_curves_of_trials(studies, path):
     frame = reader.intermediate_values(studies)
-    curves = frame.curves.to_dataarray("value", training="step")
+    with pytest.raises(ValueError, match="the frame has runs that were pruned"):
+        frame.curves.to_dataarray("value", training="step")
+    curves = frame.drop(columns="state").curves.to_dataarray("value", training="step", missing_scores="absent")
     for name, study in studies.items():
         for trial in study.trials:
             mine = curves.sel(algorithm=name, run=trial.number).dropna("training")

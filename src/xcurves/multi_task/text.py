@@ -129,7 +129,9 @@ def _few_that_differ(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     if names is None or "task_groups" in benchmark.attrs:
         return
     task = str(benchmark.attrs["task"])
-    means = with_tasks(benchmark)["task_mean"].sel(algorithm=list(names))
+    # by place: pandas does not find all labels
+    algorithms = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
+    means = with_tasks(benchmark)["task_mean"].isel(algorithm=[algorithms.index(name) for name in names])
     known = means.dropna(task)
     n_differ = int((known.isel(algorithm=0) != known.isel(algorithm=1)).sum())
     if known.sizes[task] < _MANY_TASKS or n_differ >= _FEW_DIFFER:

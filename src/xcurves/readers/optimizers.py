@@ -66,6 +66,10 @@ def _labelled(runs: _Runs, blocks: Sequence[pd.DataFrame]) -> Iterator[pd.DataFr
 def _blocks(path: Path, is_header: str) -> list[list[list[str]]]:
     """Return the fields of the lines of each run in a file, which begins with a header."""
     blocks = list[list[list[str]]]()
+    if not path.is_file():
+        raise Refusal(
+            "path", UNSAID, f"{path} is named in what describes the runs, and is not there", "Copy both again"
+        )
     for line in read_text(path).splitlines():
         if line.startswith(is_header):
             blocks.append([])
