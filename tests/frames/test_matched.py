@@ -102,5 +102,12 @@ def test_items_of_a_passage_are_a_family_of_tasks():
     by_hand = curves.curves.across_tasks(task_groups="passage", rng=0)
     assert tree["across_tasks"].attrs["task_groups"] == "passage"
     np.testing.assert_array_equal(tree["across_tasks"]["pvalue"], by_hand["pvalue"])
-    apart = curves.curves.across_tasks(rng=0)
-    assert not np.array_equal(apart["pvalue"], by_hand["pvalue"])
+    by_itself = curves.curves.across_tasks(rng=0)
+    np.testing.assert_array_equal(by_itself["pvalue"], by_hand["pvalue"])
+    random = by_itself.sel(task_effect="random")
+    assert random["n_resamples"].item() == 2**8  # flips of passages
+
+    curves[by_itself.attrs["task"]].attrs.clear()
+    apart = curves.curves.across_tasks(rng=0).sel(task_effect="random")
+    assert apart["n_resamples"].item() == 9_999  # of 2**24 flips of questions
+    assert apart["pvalue"].item() != random["pvalue"].item()

@@ -82,7 +82,8 @@ def across_tasks(
         Positive weights, divided by their sum over the tasks that a pair of algorithms has; equal by default.
     task_groups : str, sequence or DataArray, optional
         Families of tasks that resemble each other (walker-walk, walker-run): a coordinate of the tasks, or a label
-        for each. The random claim then is about families.
+        for each. The random claim then is about families. None: the coordinate that ``attrs["task_groups"]`` of the
+        tasks names, as `to_dataarray` has it of passages.
     paired : bool, default False
         Whether run ``j`` of a task is matched over algorithms, by seed or by data.
     reference : label, optional

@@ -58,11 +58,7 @@ def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataA
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
         raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
     taken, _, attrs = comparable(curves, least_levels, single_runs=True, least_tasks=2)
-    found = {"task": str(dims[0])}
-    groups = curves[dims[0]].attrs.get("task_groups")
-    if groups in curves.coords:
-        found["task_groups"] = str(groups)
-    return taken, found, attrs
+    return taken, {"task": str(dims[0])}, attrs
 
 
 def _of_shown(make: Callable[..., _Made]) -> Callable[..., _Made]:

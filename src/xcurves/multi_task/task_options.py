@@ -50,8 +50,12 @@ def check_task_weights(curves: xr.DataArray, task: str, weights: TaskWeights | N
 
 
 def check_task_groups(curves: xr.DataArray, task: str, groups: TaskGroups | None) -> TaskFamilies:
-    """Return the family of each task."""
+    """Return the family of each task: as given, or as the attr of the tasks says, which a reading of passages has."""
     n_tasks = curves.sizes[task]
+    if groups is None and task in curves.coords:
+        said = curves[task].attrs.get("task_groups")
+        if said in curves.coords:
+            groups = str(said)
     if groups is None:
         return TaskFamilies(None, list(range(n_tasks)), {})
     families = _families_of(curves, task, groups)

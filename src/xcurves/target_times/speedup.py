@@ -68,7 +68,8 @@ def speedup(
     task : str or sequence of str, optional
         A dim of tasks, or several, over which there is one answer, the geometric mean. None: each task by itself.
     task_groups : str, sequence or DataArray, optional
-        Families of tasks that resemble each other: a coordinate of the tasks, or a label for each.
+        Families of tasks that resemble each other: a coordinate of the tasks, or a label for each. None: the
+        coordinate that ``attrs["task_groups"]`` of the tasks names.
     confidence_level : float, default 0.95
         Of each interval.
     rng : int, Generator or None
