@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
+from xcurves.core.refusal import shown
 from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.validation import check_curves
 from xcurves.planning.pilots import pool_of
@@ -198,16 +199,14 @@ def _check_settings(
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise TypeError(
-            f"settings must map names to lists of values; got {labels.shown(settings)}. Try {{'n_runs': [5, 10]}}"
-        )
+        raise TypeError(f"settings must map names to lists of values; got {shown(settings)}. Try {{'n_runs': [5, 10]}}")
     for name, values in settings.items():
         if name in _TAKEN:
             raise ValueError(
                 f"settings must not have the name {name!r}, which results use. Rename the generator's keyword"
             )
         if isinstance(values, str) or np.ndim(np.asarray(values, dtype=object)) == 0:
-            raise TypeError(f"settings[{name!r}] must be a list of values; got {labels.shown(values)}. Try a list")
+            raise TypeError(f"settings[{name!r}] must be a list of values; got {shown(values)}. Try a list")
         known = list(map(label, values))
         if not known or len(set(known)) < len(known):
             raise ValueError(f"settings[{name!r}] must be different values, at least one; got {known}")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from xcurves.core.labels import escape_controls
+from xcurves.core.refusal import escape_controls
 from xcurves.core.wording import decimals_of, number, p_text, rounded, rounds_to_zero
 
 _GAP = "  "  # between columns

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from xcurves.core import labels, provenance
+from xcurves.core import provenance
 from xcurves.core.names import names_in, words_of
-from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Verbatim, call
+from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Verbatim, call, shown
 from xcurves.core.validation import check_flag
 
 HIGHER = "higher_is_better"  # the option, and the attr of scores and results
@@ -231,7 +231,7 @@ def _of_several(
         raise Refusal(
             "curves",
             UNSAID,
-            f"{dim} has {labels.shown(low)}, of which lower is better, and {labels.shown(high)}, of which higher is",
+            f"{dim} has {shown(low)}, of which lower is better, and {shown(high)}, of which higher is",
             Cure("Select one: ", select(dim, low)),
         )
     return Direction(higher[0], f"{dim} {metrics[0]}")

@@ -13,10 +13,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.refusal import (
-    escape_controls as escape_controls,  # until others import it there
-)
-from xcurves.core.refusal import shown as shown
 
 _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import CI_BOUNDS, escape_controls
+from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.pairs import (
     OPEN_ENDS,
     TURNED,
@@ -16,6 +16,7 @@ from xcurves.core.pairs import (
     heading,
     lower_is_better,
 )
+from xcurves.core.refusal import escape_controls
 
 
 def cell_text(value: float) -> str:

@@ -8,7 +8,7 @@ import xarray as xr
 
 from xcurves.core import labels, validation
 from xcurves.core.names import SYNONYMS
-from xcurves.core.refusal import Cure, Refusal, Verbatim, call, give
+from xcurves.core.refusal import Cure, Refusal, Verbatim, call, give, shown
 
 TASK = "task"  # the usual name, which stands for the only further dim whatever its name
 _JOINED = "_joined"  # until the dims that are joined are gone
@@ -83,7 +83,7 @@ def one_dim(curves: xr.DataArray, task: object, name: str = "curves") -> str:
     if isinstance(task, str) and task in labels.DIMS:
         raise Refusal(
             "task",
-            Verbatim(f"{labels.shown(task)}, which is that of {task}s"),
+            Verbatim(f"{shown(task)}, which is that of {task}s"),
             "must be a dim of tasks",
         )
     cure = Cure(labels.nearest(task, extra))

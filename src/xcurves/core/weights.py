@@ -15,7 +15,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.driver import reduce_runs
 from xcurves.core.jobs import Group, Reduce
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, shown
 from xcurves.kernels.resampling.moments import count_levels
 
 TrainingWeights = Literal["final"] | Sequence[float] | xr.DataArray | None
@@ -55,7 +55,7 @@ def weights_on(curves: xr.DataArray, dim: str, given: Any, argument: str) -> xr.
         raise Refusal(
             argument,
             UNSAID,
-            f"{argument} names a label of {dim} twice: {labels.shown(names)}",
+            f"{argument} names a label of {dim} twice: {shown(names)}",
             "Name each once",
         )
     return xr.DataArray(
@@ -77,7 +77,7 @@ def _named_weights(given: Any, dim: str, known: list[Any]) -> tuple[list[Any], A
 
 def _check_size_of_weights(numbers: Floats, argument: str) -> None:
     """Refuse weights that cannot be computed with."""
-    got = labels.shown(numbers.tolist())
+    got = shown(numbers.tolist())
     if not np.isfinite(numbers).all():
         raise Refusal(argument, Verbatim(f"{got}"), "must be finite")
     if numbers.size and np.abs(numbers).max() > validation.LARGEST:

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels, validation
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core import validation
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, shown
 
 Record = Mapping[str, float | str | None]
 Settings = Mapping[str, float | int | str]
@@ -101,7 +101,7 @@ def check_callable(function: object) -> None:
         raise WrongType(
             "trials",
             UNSAID,
-            f"trials are made by functions; got {labels.shown(function)}",
+            f"trials are made by functions; got {shown(function)}",
             "Give the function itself, without parentheses",
         )
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give, shown
 from xcurves.core.run_checks import Context
 from xcurves.core.wording import listed
 from xcurves.kernels.distributions.summaries import Summaries
@@ -147,7 +147,7 @@ def check_resampling(design: Design, interval: str, n_resamples: int | None) -> 
         raise Refusal(
             "interval",
             "exact",
-            f"is for independent trials of one distribution and resamples nothing; got {name}={labels.shown(value)}",
+            f"is for independent trials of one distribution and resamples nothing; got {name}={shown(value)}",
             Cure("Use ", give(interval="percentile"), " or 'bca'"),
         )
 

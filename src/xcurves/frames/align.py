@@ -30,6 +30,7 @@ from xcurves.core.refusal import (
     Words,
     WrongType,
     give,
+    shown,
 )
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
@@ -218,7 +219,7 @@ def _check_runs_short(runs_short: RunsShort | None, on: On | int, *, has_budget:
             "cut",
             Text(
                 "is for a common budget, and ",
-                Words(f"on={labels.shown(on)} takes", "such levels of --align have"),
+                Words(f"on={shown(on)} takes", "such levels of --align have"),
                 " none: runs keep their lengths",
             ),
             Cure("Leave it out, or take ", give(on="intersection")),

@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.labels import (
-    DIMS,
-    EVALUATION,
-    did_you_mean,
-    plain_labels,
-    shown,
-)
+from xcurves.core.labels import DIMS, EVALUATION, did_you_mean, plain_labels
 from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
 from xcurves.core.refusal import (
     UNSAID,
@@ -28,6 +22,7 @@ from xcurves.core.refusal import (
     Words,
     WrongType,
     give,
+    shown,
 )
 from xcurves.core.validation import check_choice
 from xcurves.frames.wide import pattern_of

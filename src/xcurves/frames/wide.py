@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.labels import DIMS, shown
-from xcurves.core.refusal import Missing, Refusal, WrongType
+from xcurves.core.labels import DIMS
+from xcurves.core.refusal import Missing, Refusal, WrongType, shown
 from xcurves.frames.wide_summaries import summary_columns, without_summaries
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run

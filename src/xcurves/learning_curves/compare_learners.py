@@ -10,10 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core import labels
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give, shown
 from xcurves.core.run_checks import Context
 from xcurves.kernels.laws import compare, powerlaw
 from xcurves.kernels.laws.learning import Model
@@ -153,7 +152,7 @@ def _size_of(chosen: xr.Dataset, against: xr.Dataset, at: float | None) -> xr.Da
             at,
             f"must be one size up to the largest measured one, {largest:g}",
             Cure(
-                f"For the difference at any size: predict(fit, {labels.shown(at)}, ",
+                f"For the difference at any size: predict(fit, {shown(at)}, ",
                 give(reference=Verbatim("")),
                 "...)",
             ),

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call, shown
 from xcurves.core.validation import check_curves
 from xcurves.kernels.looks.sequential_pvalues import Spending
 from xcurves.looks import ledger
@@ -221,7 +221,7 @@ def check_looks(curves: xr.DataArray, look: Hashable, n_looks: int) -> None:
         raise Refusal(
             "look",
             UNSAID,
-            f"must be a coordinate of run; curves has no {labels.shown(look)} on dim 'run'",
+            f"must be a coordinate of run; curves has no {shown(look)} on dim 'run'",
             Cure("Five runs at a time: ", call("da.curves.assign_looks", 5)),
         )
     values = curves[look].to_numpy()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, task_dims, validation
 from xcurves.core.failed_runs import N_FAILED
-from xcurves.core.refusal import UNSAID, Cure, Refusal, WrongType, call, give
+from xcurves.core.refusal import UNSAID, Cure, Refusal, WrongType, call, give, shown
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights
@@ -402,7 +402,7 @@ def _check_weights(values: xr.DataArray, given: TrainingWeights) -> xr.DataArray
         raise Refusal(
             "training_weights",
             UNSAID,
-            f"training_weights are for scores with the dim 'training'; got {labels.shown(given)}",
+            f"training_weights are for scores with the dim 'training'; got {shown(given)}",
             "Leave them out",
         )
     return None

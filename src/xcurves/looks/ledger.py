@@ -15,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, WrongType
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, WrongType, shown
 from xcurves.core.run_checks import RunError
 from xcurves.readers.formats.json_rows import TwiceError, unique_keys
 from xcurves.readers.open_files import beginning
@@ -146,7 +146,7 @@ def refuse_changes(
             raise Refusal(
                 name,
                 given,
-                f"must stay as it was at {when}, {labels.shown(earlier)}",
+                f"must stay as it was at {when}, {shown(earlier)}",
                 BEFORE,
             )
     for algorithm in before.digests | now.digests:

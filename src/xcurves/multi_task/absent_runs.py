@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.driver import is_lazy
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Refusal, shown
 from xcurves.core.wording import listed, number
 
 MANY = 50  # tasks beyond which those that an algorithm lacks are counted, not named
@@ -78,13 +78,12 @@ def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
     # the one that has most is what the stranger should match
     other = int(np.argmax(np.where(np.arange(len(n_own)) == first, -1, n_own)))
     noun = labels.noun(dim)
-    own, theirs = (labels.shown(tasks[int(has[:, each].argmax())]) for each in (first, other))
+    own, theirs = (shown(tasks[int(has[:, each].argmax())]) for each in (first, other))
     raise Refusal(
         "curves",
         UNSAID,
-        f"algorithm {labels.shown(names[first])} has {number(n_own[first])} {noun}s, of "
+        f"algorithm {shown(names[first])} has {number(n_own[first])} {noun}s, of "
         f"which 0 are common with any other algorithm: its own is called {own}, one of "
-        f"{labels.shown(names[other])} {theirs}",
-        f"Give the same {noun} the same label, or leave it out: curves.drop_sel(algorithm="
-        f"{labels.shown(names[first])})",
+        f"{shown(names[other])} {theirs}",
+        f"Give the same {noun} the same label, or leave it out: curves.drop_sel(algorithm={shown(names[first])})",
     )

@@ -7,9 +7,8 @@ import xarray as xr
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core.compared_pairs import score_name
-from xcurves.core.labels import escape_controls
 from xcurves.core.provenance import alpha_of, significant
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Refusal, escape_controls
 from xcurves.core.schema import TaskScores
 from xcurves.core.wording import with_units
 from xcurves.multi_task.task_options import least_task_pvalues

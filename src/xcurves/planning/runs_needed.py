@@ -19,7 +19,7 @@ from xcurves.core import (
     task_dims,
     validation,
 )
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, shown
 from xcurves.core.validation import check_curves
 from xcurves.kernels.distributions import ecdf
 from xcurves.multi_task.across_tasks import many_pvalues
@@ -324,7 +324,7 @@ def _check_runs(n_runs: Sequence[int] | None, available: int) -> list[int]:
     if n_runs is None:
         n_runs = [int(np.ceil(times * available)) for times in _TIMES]
     if isinstance(n_runs, str) or not isinstance(n_runs, Iterable):
-        got = labels.shown(n_runs)
+        got = shown(n_runs)
         raise WrongType(
             "n_runs",
             Verbatim(f"{got}"),

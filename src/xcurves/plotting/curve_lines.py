@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.core.labels import escape_controls
-from xcurves.core.refusal import Cure, Refusal, WrongType, give
+from xcurves.core.refusal import Cure, Refusal, WrongType, escape_controls, give
 from xcurves.core.wording import label_of, number
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.intervals import satterthwaite, student

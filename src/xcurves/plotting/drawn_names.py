@@ -13,9 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.labels import (
-    escape_controls,
-)
+from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import Labelled
 
 if TYPE_CHECKING:

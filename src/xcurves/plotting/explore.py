@@ -15,9 +15,9 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import labels, run_checks
 from xcurves.core.compared_pairs import score_name
-from xcurves.core.labels import CI_BOUNDS, each_of, escape_controls
+from xcurves.core.labels import CI_BOUNDS, each_of
 from xcurves.core.provenance import SCORE_NAME
-from xcurves.core.refusal import UNSAID, Cure, Refusal, call
+from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
 from xcurves.core.validation import check_curves
 from xcurves.core.wording import count, label_of
 from xcurves.plotting.curve_lines import (

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.labels import did_you_mean, shown
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give
+from xcurves.core.labels import did_you_mean
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give, shown
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.core.wording import decimals_of, rounded
 from xcurves.plotting.drawn_names import longest_line, moved_apart, wrapped

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import direction, labels
+from xcurves.core.refusal import escape_controls
 from xcurves.core.wording import count, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.reporting import markup
@@ -52,7 +53,7 @@ def gallery_of_tasks(curves: xr.DataArray) -> str:
     dims = labels.extra_dims(curves)
     if len(dims) == 1:
         tasks = curves[dims[0]].to_numpy().tolist()
-        names = [labels.escape_controls(str(task)) for task in tasks]
+        names = [escape_controls(str(task)) for task in tasks]
         panels = [replace(panel, title=name) for panel, name in zip(panels, names, strict=True)]
 
     what = f"{label_of(curves)} against {label_of(curves['training'])}"

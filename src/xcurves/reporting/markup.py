@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import wording
-from xcurves.core.labels import escape_controls
+from xcurves.core.refusal import escape_controls
 from xcurves.reporting.score_table import ScoreTable, html_rows
 
 _NARROW = 4  # columns that a narrow screen shows

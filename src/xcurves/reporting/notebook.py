@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import escape_controls
+from xcurves.core.refusal import escape_controls
 from xcurves.core.result_frames import cell_text, without_controls
 from xcurves.core.run_checks import cure_incomplete
 from xcurves.results import ask, find_kind, prepare

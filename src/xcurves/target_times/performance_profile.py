@@ -14,7 +14,7 @@ from xcurves.core import labels, task_dims, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, shown
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.over_tasks import task_flips
@@ -191,7 +191,7 @@ def check_gates(names: list[Any], gates: Mapping[Any, Any], task: str) -> Index:
             raise Refusal(
                 "gates",
                 UNSAID,
-                f"name {labels.shown(name)}, which is no {task}",
+                f"name {shown(name)}, which is no {task}",
                 labels.nearest(name, names),
             )
     bases = {name: gates.get(name, name) for name in names}  # a base is its own
@@ -200,7 +200,7 @@ def check_gates(names: list[Any], gates: Mapping[Any, Any], task: str) -> Index:
             raise Refusal(
                 "gates",
                 UNSAID,
-                f"gates: {labels.shown(base)} is a base and a variant",
+                f"gates: {shown(base)} is a base and a variant",
                 "Name bases that are no variants",
             )
     index_of = {name: index for index, name in enumerate(names)}
