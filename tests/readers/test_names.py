@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xcurves import readers
-from xcurves.frames.wide import compiled
+from xcurves.core.name_patterns import compiled
 
 KERAS = Path(__file__).parent / "logs" / "keras"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import SCORES, looks_like_score
+from xcurves.core.name_patterns import CONFIG
 from xcurves.core.names import is_clock, is_step, names_in, words_of
-from xcurves.frames.wide import CONFIG
 
 _MEASURED = (
     {"eval", "evaluation"},

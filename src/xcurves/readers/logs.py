@@ -13,6 +13,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.direction import looks_like_score
+from xcurves.core.name_patterns import compiled, whole_numbers
 from xcurves.core.names import dim_of, is_clock, is_step
 from xcurves.core.refusal import (
     UNSAID,
@@ -25,7 +26,6 @@ from xcurves.core.refusal import (
     of_path,
 )
 from xcurves.core.validation import check_path
-from xcurves.frames.wide import compiled, whole_numbers
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing

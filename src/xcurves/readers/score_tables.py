@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.name_patterns import CONFIG, join_labels
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
-from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import log_files
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import delimited

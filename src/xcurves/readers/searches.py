@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.name_patterns import CONFIG
 from xcurves.core.refusal import Refusal
-from xcurves.frames.wide import CONFIG
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells, whole_lines
 from xcurves.readers.open_files import beginning, read_bytes, read_text

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.name_patterns import compiled
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.frames.wide import compiled
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed
 from xcurves.readers.open_files import read_bytes

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.name_patterns import CONFIG, join_labels
 from xcurves.core.names import dim_of, words_of
 from xcurves.core.refusal import Refusal
-from xcurves.frames.wide import CONFIG, join_labels
 from xcurves.readers import folder_levels
 from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.open_files import read_bytes

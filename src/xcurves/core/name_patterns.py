@@ -1,0 +1,82 @@
+"""Names that are made of parts: patterns with braces, and labels of several columns in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcurves.core.refusal import Refusal
+
+CONFIG = "config/"  # before the names of columns that hold the configuration of a run
+_BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
+
+
+def compiled(names: str, argument: str = "names") -> re.Pattern[str]:
+    """Return the expression of a pattern: `{name}` is text without a slash, `{name,regex}` what the regex matches.
+
+    The same part twice is equal text.
+    """
+    if not isinstance(names, str):
+        raise _no_pattern(names, argument)
+    text, *rest = _BRACES.split(names)
+    made = re.escape(text)
+    known = set[str]()
+    for name, regex, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        if name in known and not regex:
+            made += f"(?P={name})"
+        else:
+            made += f"(?P<{name}>{regex or '[^/]+'})"
+        made += re.escape(after)
+        known.add(name)
+    try:
+        pattern = re.compile(made)
+    except re.error:
+        pattern = re.compile("")
+    if not pattern.groupindex or pattern.groups != len(pattern.groupindex) or "{" in "".join([text, *rest[2::3]]):
+        raise _no_pattern(names, argument)
+    return pattern
+
+
+def _no_pattern(names: object, argument: str) -> Refusal:
+    """Return the error about what is no pattern."""
+    return Refusal(
+        argument,
+        names,
+        "must be a pattern of parts in braces, such as '{algorithm}_seed{run}.csv'",
+        "Correct it",
+    )
+
+
+def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return labels as whole numbers if all are, each written in one way; otherwise as they are."""
+    words = column.unique()
+    decimal = all(isinstance(word, str) and word.isdecimal() and len(word) < 19 for word in words)
+    # 1 and 01 are two labels.
+    if decimal and len({int(word) for word in words}) == len(words):
+        return column.astype(np.int64)
+    return column
+
+
+def join_labels(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
+    """Return one label of several columns for each row: ``optimizer=muon, lr=0.0003``."""
+    parts = [short_name(name) + "=" + frame[name].map(_text) for name in columns]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined + ", " + part
+    return joined
+
+
+def short_name(name: object) -> str:
+    """Return the name of a column without what says that it is of a configuration."""
+    return str(name).removeprefix(CONFIG)
+
+
+def _text(value: Any) -> str:
+    """Return a label as text, a whole number among floats without its point."""
+    if isinstance(value, float | np.floating):
+        return f"{value:g}"
+    return str(value)
