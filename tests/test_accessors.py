@@ -209,8 +209,7 @@ def test_a_frame_asked_for_a_method_of_curves_says_the_call():
     with pytest.raises(AttributeError) as caught:
         _ = frame.curves.pairwise
     assert str(caught.value) == (
-        "a DataFrame has no .curves.pairwise; curves have. Make them: frame.curves.to_dataarray('return', "
-        "algorithm='agent', run='seed', training='step').curves.pairwise()"
+        "a DataFrame has no .curves.pairwise; curves have. Make them: frame.curves.to_dataarray().curves.pairwise()"
     )
 
 

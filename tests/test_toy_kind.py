@@ -18,7 +18,6 @@ SOURCE = Path(xcurves.__file__).parent
 GENERIC = [
     "core/schema.py",
     "results.py",
-    "tidy_frames.py",
     "archive.py",
     "reporting",
     "plotting",

@@ -64,6 +64,7 @@ from xcurves.reporting.paper import describe_methods as describe_methods
 from xcurves.reporting.paper import format_table as format_table
 from xcurves.results import summary as summary
 from xcurves.results import table as table
+from xcurves.results import to_frame as to_frame
 from xcurves.target_times.mean_time_to_target import (
     mean_time_to_target as mean_time_to_target,
 )
@@ -72,7 +73,6 @@ from xcurves.target_times.performance_profile import (
 )
 from xcurves.target_times.speedup import speedup as speedup
 from xcurves.target_times.time_to_target import time_to_target as time_to_target
-from xcurves.tidy_frames import to_frame as to_frame
 
 __version__: str
 __all__ = [

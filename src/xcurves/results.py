@@ -1,4 +1,4 @@
-"""Results of any kind: which kind, as a table, in sentences."""
+"""Results of any kind: which kind, as a table, as a tidy frame, in sentences."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core import direction
-from xcurves.core.labels import pick_one
+from xcurves.core.labels import DIMS, pick_one
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
+from xcurves.core.result_frames import columns_by_label
 from xcurves.core.schema import ResultKind, Statement, View
+from xcurves.frames.from_curves import check_text, described_frame, frame_of_curves
 
 T = TypeVar("T")
 MOST_LINES = 12  # of a summary
@@ -158,6 +160,63 @@ def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
         (result,) = parts.values()
     kind, result = prepare(result)
     return ask(kind, result, kind.table, "table")
+
+
+def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
+    """Turn curves or a result into a tidy frame.
+
+    Parameters
+    ----------
+    data : DataArray or Dataset
+        Curves, or what `to_dataset` or a method of curves returned; lazy ones are computed.
+
+    Returns
+    -------
+    DataFrame
+        Of curves, one row for each task, algorithm, run and training level, gaps too, so that `to_dataarray` gives
+        back the same; labels that are not in sorted order are categories in theirs. Of a result, a row for each task
+        and each combination of the labels that its kind declares as rows. Variables with further dims have a column
+        ``variable_label`` for each label; the null distribution is left out. Units, names and attrs are in
+        ``frame.attrs``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `data` is neither curves nor a result.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
+    >>> frame = scores.curves.to_frame()
+    >>> frame.shape
+    (240, 4)
+    >>> result = scores.curves.randomized_anova(rng=0).curves.to_frame()
+    >>> result[["effect", "error_term", "f", "pvalue"]].round(3)
+            effect  error_term      f  pvalue
+    0    algorithm      pooled  1.265   0.411
+    1    algorithm  split_plot  0.926   0.408
+    2    algorithm       welch  0.963   0.399
+    3  interaction      pooled  0.834   0.551
+    4  interaction  split_plot  0.879   0.551
+    5  interaction       welch    NaN     NaN
+    """
+    if not isinstance(data, xr.DataArray | xr.Dataset):
+        raise WrongType(
+            "data",
+            type(data),
+            "must be a DataArray or a Dataset",
+            "Give curves or a result",
+        )
+    if isinstance(data, xr.DataArray):
+        return frame_of_curves(data.to_dataset(name=data.name or "score").assign_attrs(data.attrs))
+    if find_kind(data) is None and set(DIMS) & set(data.dims):
+        return frame_of_curves(data)
+    kind, result = prepare(data)
+    dims = (*kind.task_dims(result), *(dim for dim in kind.rows if dim in result.dims))
+    for name, coord in result.coords.items():
+        check_text(name, np.atleast_1d(coord).tolist())
+    return described_frame(columns_by_label(result, dims), dims, result.attrs)
 
 
 def summary(result: xr.Dataset | xr.DataTree) -> str:

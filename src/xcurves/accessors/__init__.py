@@ -138,11 +138,11 @@ class DataFrameCurves(_Accessor):
     to_dataset = method(lambda: xcurves.to_dataset)
 
     def __getattr__(self, name: str) -> object:
-        from xcurves.tidy_frames import no_frame_method
+        from xcurves.frames.to_curves import no_frame_method
 
         if name.startswith("_"):
             raise AttributeError(name)
-        raise AttributeError(no_frame_method(self._data, name))
+        raise AttributeError(no_frame_method(name))
 
 
 def register_polars() -> None:

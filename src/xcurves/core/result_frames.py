@@ -1,14 +1,15 @@
-"""Tables to print: columns of a result as a frame."""
+"""Columns of a result as a frame: tables to print, and a column for each label."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.labels import CI_BOUNDS, without_color_index
 from xcurves.core.pairs import (
     OPEN_ENDS,
     TURNED,
@@ -17,6 +18,9 @@ from xcurves.core.pairs import (
     lower_is_better,
 )
 from xcurves.core.refusal import escape_controls
+from xcurves.core.schema import PAIR_COORDS
+
+_NO_COLUMN = "resample"  # the null distribution is no part of a frame
 
 
 def cell_text(value: float) -> str:
@@ -108,3 +112,22 @@ def frame_of_algorithms(result: xr.Dataset, columns: Mapping[str, xr.DataArray])
         return frame.iloc[np.lexsort((by_mean, task))]
     by_order = sign * frame.pop("order").to_numpy()
     return frame.iloc[np.lexsort((by_mean, by_order, task))]
+
+
+def columns_by_label(result: xr.Dataset, dims: Sequence[Hashable]) -> xr.Dataset:
+    """Make a variable for each label of the dims that have no rows."""
+    columns = {}
+    result = without_color_index(result).reset_coords()
+    words = {dim: [str(label) for label in result[dim].to_numpy()] for dim in result.dims}
+    for name in result.data_vars:
+        # a Variable: a DataArray of each column would look for its coords
+        variable = result.variables[name]
+        others = [dim for dim in variable.dims if dim not in dims]
+        # the names of columns say the pair
+        if _NO_COLUMN in others or (others and name in PAIR_COORDS):
+            continue
+        for place in product(*(range(variable.sizes[dim]) for dim in others)):
+            chosen = dict(zip(others, place, strict=True))
+            label = "_".join([str(name), *(words[dim][i] for dim, i in chosen.items())])
+            columns[label] = variable.isel(chosen)
+    return xr.Dataset(columns, {dim: result[dim] for dim in dims if dim in result.coords})

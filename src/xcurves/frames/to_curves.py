@@ -290,6 +290,11 @@ def with_found_dims(curves: xr.DataArray, looked_for: Sequence[str]) -> xr.DataA
     return curves
 
 
+def no_frame_method(name: str) -> str:
+    """Return the message for a method that frames do not have: the call that makes curves."""
+    return f"a DataFrame has no .curves.{name}; curves have. Make them: frame.curves.to_dataarray().curves.{name}()"
+
+
 def to_dataset(
     frame: pd.DataFrame | Any,
     values: Sequence[str],
