@@ -72,10 +72,15 @@ RANDOMIZED_ANOVA = ResultKind(
         "algorithms.",
         "whole runs",
     ),
+    scores_method=(
+        "Algorithms were compared by a randomized analysis of variance: F of the algorithm effect against differences "
+        "between runs, with p-values from reassigning runs to algorithms."
+    ),
     table=captioned(
         tables.anova_table,
         "Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
         "runs by training for the interaction.",
+        "Analysis of variance. F is against the differences between runs.",
     ),
     statements=text.anova_statements,
     part=Part(
@@ -87,6 +92,7 @@ RANDOMIZED_ANOVA = ResultKind(
             tables.anova_digest,
             "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which "
             "the sentences use, then by the paper's pooled one.",
+            "Analyses of variance, a row for each task.",
         ),
     ),
     views={
@@ -151,10 +157,16 @@ PAIRWISE = ResultKind(
         "intervals hold for all pairs together (Bonferroni).",
         "whole runs",
     ),
+    scores_method=(
+        "Every pair of algorithms was compared on its own runs, in mean score by a studentized randomization test, "
+        "whose inversion gives the interval of the difference. P-values were adjusted for the number of pairs by "
+        "{correction}; intervals hold for all pairs together (Bonferroni)."
+    ),
     table=captioned(
         tables.pair_table,
         "Pairs of algorithms, the better one first: difference of mean scores over training with its interval, and p "
         "of level and of shape, adjusted.",
+        "Pairs of algorithms, the better one first: difference of mean scores with its interval, and adjusted p.",
     ),
     statements=text.pair_statements,
     part=Part(
@@ -171,8 +183,9 @@ PAIRWISE = ResultKind(
         "difference": View(
             Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters),
             {
-                "pairs": "By how much the algorithm of the heading is better than that of the row in mean score over "
-                "training, with the interval for all pairs together and adjusted p.",
+                "pairs": "By how much the algorithm of the heading is better than that of the row in mean score, with "
+                "the interval for all pairs together and adjusted p.",
+                "over training": "The score of a run is its mean over training.",
                 "shown": "Filled: shown.",
                 "open end": OPEN_ENDS,
                 "arrow": "Arrows mark sides without a limit.",

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from xcurves.anova.text import by_welch, tests_that_speak
+from xcurves.anova.text import by_welch, claims, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.compared_pairs import score_name
 from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
+from xcurves.core.validation import is_without_training
 from xcurves.core.wording import with_units
 from xcurves.plotting.drawn_names import list_rows
 from xcurves.plotting.forest import (
@@ -34,7 +35,9 @@ _HIGH = 0.75  # of a null distribution, in rows
 _BINS = 80
 _TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
 _FILLS = {"split_plot": "black", "pooled": "white", "welch": _GREY}
-_TESTS = tuple(product(labels.EFFECTS, ("split_plot", "pooled")))
+_ERROR_TERMS = ("split_plot", "pooled")
+_MARKERS = {"algorithm": ("D", "black"), "interaction": ("o", "white")}
+_CALLED = {"algorithm": "level", "interaction": "shape"}
 
 
 def draw_f(result: xr.Dataset, ax: Axes) -> None:
@@ -44,7 +47,7 @@ def draw_f(result: xr.Dataset, ax: Axes) -> None:
     """
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    shown = list(_TESTS)
+    shown = list(product(claims(result), _ERROR_TERMS))
     if by_welch(result).item():
         shown.insert(0, ("algorithm", "welch"))
     values = []
@@ -95,6 +98,8 @@ def draw_differences(result: xr.Dataset, ax: Axes) -> None:
     if keeps_direction(result):
         label = f"difference of mean {score_name(result)}"
     draw_forest_of_pairs(ax, result, displayed_of(result), with_units(label, result["difference"]))
+    if not is_without_training(result):
+        ax.xaxis.set_gid("over training")
 
 
 def displayed_of(result: xr.Dataset) -> xr.Dataset:
@@ -124,13 +129,15 @@ def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
 
 def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     """Draw F ratios over their critical values by the tests that speak, a row for each task."""
-    test = tests_that_speak(result)
     names = task_labels(result["f"], ["effect", "error_term"])
+    spoken = list(claims(result))
+    test = tests_that_speak(result).sel(effect=spoken)
     ratios = by_task(test["f"] / test["critical_value"], "effect")
     p = by_task(test["pvalue"], "effect")
     ax.set_xscale("log")
     ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    for place, (effect, marker, fill) in enumerate(zip(labels.EFFECTS, "Do", ("black", "white"), strict=True)):
+    for place, effect in enumerate(spoken):
+        marker, fill = _MARKERS[effect]
         drawn = np.isfinite(ratios[:, place]) & (ratios[:, place] > 0)
         rows = np.flatnonzero(drawn)
         ax.plot(ratios[drawn, place], rows, marker, label=effect, markersize=5, linestyle="none",
@@ -138,7 +145,8 @@ def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
     _mark_ratios(ax, result)
     list_rows(ax, names)
     ax.grid(axis="y", alpha=0.3)
-    _write_beside(ax, [_say_pvalues(row, "2g") for row in p], "p of level, shape")
+    of = ", ".join(_CALLED[effect] for effect in spoken)
+    _write_beside(ax, [_say_pvalues(row, "2g") for row in p], f"p of {of}")
 
 
 def compared(result: xr.Dataset) -> str:

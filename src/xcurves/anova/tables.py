@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.anova.text import by_welch
+from xcurves.anova.text import by_welch, claims
 from xcurves.core import labels
 from xcurves.core.pairs import TURNED, displayed_pairs, heading
 from xcurves.core.result_frames import (
@@ -17,6 +17,7 @@ from xcurves.core.result_frames import (
     frame_of_pairs,
     note_open_ends,
 )
+from xcurves.core.validation import is_without_training
 
 _ROWS = {
     "algorithm": "Algorithm",
@@ -33,6 +34,7 @@ _PAIRED_ROWS = _ROWS | {
     "runs": "Algorithm × runs",
     "runs_by_training": "Algorithm × runs × training",
 }
+_OF_TRAINING = ("training", "interaction", "runs_by_training")
 Row = dict[str, xr.DataArray]
 
 
@@ -46,6 +48,8 @@ def anova_table(result: xr.Dataset) -> pd.DataFrame:
         rows = _pooled_rows(result)
     else:
         rows = {"algorithm": _effect(result, "algorithm", "welch")}
+    if is_without_training(result):
+        rows = {name: row for name, row in rows.items() if name not in _OF_TRAINING}
     columns = {
         column: xr.concat(
             [_table_cell(row, column) for row in rows.values()],
@@ -158,7 +162,7 @@ def anova_digest(result: xr.Dataset) -> pd.DataFrame:
     columns = {
         f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
         for term, suffix in (("split_plot", ""), ("pooled", ", pooled"))
-        for effect in labels.EFFECTS
+        for effect in claims(result)
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }
     return frame_of(columns)
@@ -186,7 +190,7 @@ def pair_table(result: xr.Dataset) -> pd.DataFrame:
     of_level = adjusted.sel(effect="algorithm", drop=True)
     shown = displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
     columns = {"difference": shown["amount"], **bounds(shown["interval"])}
-    for effect in result["effect"].to_numpy():
+    for effect in [name for name in result["effect"].to_numpy() if name in claims(result)]:
         columns[f"p_{effect}"] = adjusted.sel(effect=effect, drop=True)
     frame = frame_of_pairs(columns, result["difference"], shown[TURNED])
     frame.attrs["interval"] = heading(result)

@@ -25,7 +25,7 @@ from xcurves.core.pairs import (
     verdict_rows,
 )
 from xcurves.core.schema import Statement
-from xcurves.core.validation import NO_TRAINING
+from xcurves.core.validation import is_without_training
 from xcurves.core.verdict import best_sentence, claim_sentences, reference_sentence
 from xcurves.core.wording import (
     count,
@@ -47,6 +47,7 @@ _CLAIMS = {
     "algorithm": "mean scores over training",
     "interaction": "changes of score with training",
 }
+_CLAIMS_OF_SCORES = {"algorithm": "mean scores"}
 _ERRORS = {
     False: {
         "algorithm": "differences between runs",
@@ -89,7 +90,8 @@ def _anova_of_one(task: xr.Dataset, alpha: float) -> Iterator[Statement]:
     runs = [f"{name} ({count(n, 'run')})" for name, n in zip(names, sizes, strict=True)]
     n_levels = task["n_levels"].item()
     yield Statement("answer", _verdicts(task, alpha))
-    yield Statement("detail", f"Compared: {joined(runs)}, at {n_levels:,} training levels.")
+    at_levels = "" if is_without_training(task) else f", at {n_levels:,} training levels"
+    yield Statement("detail", f"Compared: {joined(runs)}{at_levels}.")
     yield Statement("detail", _f_ratios(task))
     if not by_welch(task):
         return
@@ -108,7 +110,7 @@ def _anova_of_one(task: xr.Dataset, alpha: float) -> Iterator[Statement]:
 def _anova_of_tasks(result: xr.Dataset, alpha: float, noun: str) -> Iterator[Statement]:
     """Yield in how many tasks each effect is shown, the verdict on each of a few, and where Welch's test speaks."""
     p = tests_that_speak(result)["pvalue"]
-    for effect, what in _CLAIMS.items():
+    for effect, what in claims(result).items():
         of_effect = p.sel(effect=effect).to_numpy().ravel()
         text = counted(of_effect, alpha, f"the algorithms' {what}", f"{noun}s")
         yield Statement("answer", text)
@@ -123,6 +125,13 @@ def _anova_of_tasks(result: xr.Dataset, alpha: float, noun: str) -> Iterator[Sta
         )
 
 
+def claims(result: xr.Dataset) -> dict[str, str]:
+    """Return what is said to differ, by effect: scores without training have no change with it."""
+    if is_without_training(result):
+        return _CLAIMS_OF_SCORES
+    return _CLAIMS
+
+
 def _few_tasks(result: xr.Dataset) -> list[tuple[xr.Dataset, str]]:
     """Return each task with its name; none of many, of which each by itself takes far longer than their test."""
     if result["n_resamples"].size > _FEW:
@@ -133,7 +142,7 @@ def _few_tasks(result: xr.Dataset) -> list[tuple[xr.Dataset, str]]:
 def _verdicts(task: xr.Dataset, alpha: float) -> str:
     """Return what is shown of level and shape."""
     verdicts = []
-    for effect, what in _CLAIMS.items():
+    for effect, what in claims(task).items():
         p = tests_that_speak(task)["pvalue"].sel(effect=effect).item()
         whose = "their"
         if effect == "algorithm":
@@ -165,7 +174,8 @@ def _f_ratios(task: xr.Dataset) -> str:
     """Return F of both effects with degrees of freedom and the error of each."""
     errors = _ERRORS[bool(task.attrs.get("paired", 0))]
     ratios = []
-    for effect, what in (("algorithm", "level"), ("interaction", "shape")):
+    for effect in claims(task):
+        what = {"algorithm": "level", "interaction": "shape"}[effect]
         test = task.sel(effect=effect, error_term="split_plot")
         df = task["df"].sel(source=effect).item()
         error_df = test["error_df"].item()
@@ -199,9 +209,9 @@ def _by_chance(result: xr.Dataset, alpha: float, noun: str) -> str:
     has_test = result["n_resamples"].to_numpy() > 0
     reachable = provenance.smallest_reachable(result).max(where=has_test, initial=0.0)
     smallest = min(1.0, n_tested * reachable)
+    each = ", for each effect" if len(claims(result)) > 1 else ""
     expected = (
-        f"Without any difference {number(alpha * n_tested, 2)} of {n_tested} {noun}s would show one by chance, for "
-        "each effect."
+        f"Without any difference {number(alpha * n_tested, 2)} of {n_tested} {noun}s would show one by chance{each}."
     )
     if provenance.significant(smallest, alpha):
         return expected
@@ -244,7 +254,7 @@ def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("answer", text)
 
     # Scores without training have no shape.
-    if NO_TRAINING not in result.attrs:
+    if not is_without_training(result):
         yield Statement("detail", _shapes_of_pairs(result, alpha))
     if n_pairs > 1:
         by = result.attrs.get("correction", "holm").capitalize()
@@ -288,7 +298,7 @@ def _compared(task: xr.Dataset) -> Comparison:
 
 def _over_training(result: xr.Dataset) -> str:
     """Return over what a mean is taken, nothing where scores have no training."""
-    if NO_TRAINING in result.attrs:
+    if is_without_training(result):
         return ""
     return " over training"
 
@@ -474,7 +484,7 @@ def _averaged(task: xr.Dataset) -> str:
     if "training_weights" in task.attrs:
         return "scores at the end of training"
     weights = task["training_weights"]
-    if weights.isnull().all() and NO_TRAINING in task.attrs:
+    if weights.isnull().all() and is_without_training(task):
         return "scores"
     if weights.isnull().all():
         return "mean scores over training"

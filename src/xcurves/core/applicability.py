@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels, run_checks
+from xcurves.core import labels, run_checks, validation
 from xcurves.core.direction import says_higher
 from xcurves.core.refusal import UNSAID, Cure, Refusal
 
@@ -44,6 +44,8 @@ def comparable(
     With fewer than `least_tasks` the method does not apply. `single_runs`: tasks in which each algorithm has one run
     can be compared, by their differences over tasks.
     """
+    if least_levels > 1 and validation.is_without_training(curves):
+        raise NotApplicableError("scores have no training", obvious=True)
     has = curves.notnull()
     of_curve = has.sum("training").transpose(..., "algorithm", "run")
     of_task = has.any(["algorithm", "run"]).sum("training")

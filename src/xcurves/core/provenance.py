@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import failed_runs
-from xcurves.core.validation import NO_TRAINING, check_confidence_level
+from xcurves.core.validation import NO_TRAINING, check_confidence_level, is_without_training
 
 PIATER = (
     "Piater, Cohen, Zhang & Atighetchi (1998), A Randomized ANOVA Procedure for Comparing Performance Curves, "
@@ -75,7 +75,7 @@ def result_attrs(
     score = getattr(curves, "name", None) or curves.attrs.get("long_name")
     if score:
         attrs[SCORE_NAME] = str(score)
-    if NO_TRAINING in curves.attrs:
+    if is_without_training(curves):
         attrs[NO_TRAINING] = 1
 
     attrs["references"] = "; ".join(references)

@@ -28,6 +28,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core import direction, failed_runs, provenance
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core.validation import is_without_training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,8 +82,12 @@ def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str]
         yield Statement("caution", caution)
 
 
-def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Callable[[xr.Dataset], pd.DataFrame]:
-    """Return what makes a table, with its caption in ``attrs["caption"]``.
+def captioned(
+    table: Callable[[xr.Dataset], pd.DataFrame],
+    caption: str,
+    scores_caption: str | None = None,
+) -> Callable[[xr.Dataset], pd.DataFrame]:
+    """Return what makes a table, with its caption in ``attrs["caption"]``; that of scores without training may differ.
 
     Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so,
     and with the footnote ``attrs["note"]`` if there is one.
@@ -91,8 +96,10 @@ def captioned(table: Callable[[xr.Dataset], pd.DataFrame], caption: str) -> Call
     def make(result: xr.Dataset) -> pd.DataFrame:
         frame = table(result)
         frame.attrs["caption"] = caption
+        if scores_caption is not None and is_without_training(result):
+            frame.attrs["caption"] = scores_caption
         if "interval" in frame.attrs:
-            frame.attrs["caption"] = f"{caption} Intervals: {frame.attrs['interval']}."
+            frame.attrs["caption"] += f" Intervals: {frame.attrs['interval']}."
         if "note" in frame.attrs:
             frame.attrs["caption"] += f" {frame.attrs['note']}"
         return frame
@@ -228,6 +235,7 @@ class ResultKind:
     statements: Callable[[xr.Dataset], Iterable[Statement]]
     # For a methods section: what was done, with attrs in braces, and what is reassigned, resampled or independent.
     method: tuple[str, str]
+    scores_method: str = ""  # what was done with scores without training, if it is said otherwise
     # dims of which every combination is a row of `to_frame`, besides the tasks
     rows: tuple[str, ...] = ()
     # dims of the argument that are no tasks

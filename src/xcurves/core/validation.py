@@ -349,6 +349,11 @@ def at_one_level(scores: xr.DataArray) -> xr.DataArray:
     return scores.expand_dims(training=[0.0], axis=-1).assign_attrs({NO_TRAINING: 1})
 
 
+def is_without_training(made: xr.DataArray | xr.Dataset) -> bool:
+    """Whether curves, or a result of them, are of scores that had no training: nothing is said about training then."""
+    return NO_TRAINING in made.attrs
+
+
 def has_no_training(scores: xr.DataArray, named: Collection[str] = ()) -> bool:
     """Whether an array is of scores: algorithms, runs, tasks, `named` ones too, no dim that could be of training."""
     dims = set(map(str, scores.dims))

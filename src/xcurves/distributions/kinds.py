@@ -21,6 +21,7 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
+from xcurves.core.validation import is_without_training
 from xcurves.core.wording import span, units_of
 from xcurves.distributions import plots, text, tuning_text
 from xcurves.frames.align import align
@@ -43,7 +44,9 @@ BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowit
 def final_scores(
     curves: xr.DataArray,
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return scores at the last level that all runs of a task have, whether a high one is good, and which level."""
+    """Return scores at the last level that all runs of a task have, no options, and which level."""
+    if is_without_training(curves):
+        return curves.isel(training=0, drop=True), {}, {}
     try:
         final = align(curves, "final", runs_short="cut").compute()
     except ValueError as error:

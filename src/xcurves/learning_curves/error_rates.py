@@ -15,6 +15,7 @@ from xcurves.array_types import Floats
 from xcurves.core import magnitudes, provenance, validation
 from xcurves.core.applicability import NotApplicableError, is_error
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, call
+from xcurves.core.validation import is_without_training
 from xcurves.kernels.laws.learning import Model
 
 _UNITS = dict.fromkeys(("%", "percent", "pct", "percentage", "per cent"), "percent")
@@ -152,6 +153,8 @@ def applicable_errors(
     curves: xr.DataArray,
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves that are called an error and have the unit of a rate."""
+    if is_without_training(curves):
+        raise NotApplicableError("scores have no training", obvious=True)
     if not is_error(curves):
         raise NotApplicableError(
             "scores are not called an error by their name, long_name or standard_name",

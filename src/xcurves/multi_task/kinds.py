@@ -52,6 +52,16 @@ def _several(result: xr.Dataset) -> bool:
     return result.sizes["algorithm"] > 2  # of two the pair says all
 
 
+_COMPARED = "Algorithms were compared over tasks by the mean over tasks of the difference of mean scores"
+_CLAIMS_TESTED = (
+    "There are two claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's "
+    "step-down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
+    "pairs by the step-down smallest p). Intervals hold the shifts of a pair that its test does not reject, at a level "
+    "divided by the number of pairs. P-values of single tasks were adjusted over tasks within a pair by "
+    "{task_correction}."
+)
+
+
 def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if there is one dim of several tasks."""
     dims = extra_dims(curves)
@@ -211,15 +221,11 @@ ACROSS_TASKS = ResultKind(
     rows=("pair", "task_effect"),
     references=_REFERENCES,
     method=(
-        "Algorithms were compared over tasks by the mean over tasks of the difference of mean scores; the score of a "
-        "run is its mean over training, unless weights are given (training_weights={training_weights}). There are two "
-        "claims: for these tasks by reassigning whole runs within each task (p adjusted over pairs by Holm's step-"
-        "down procedure), and for tasks like these by turning the signs of the tasks' differences (p adjusted over "
-        "pairs by the step-down smallest p). Intervals hold the shifts of a pair that its test does not reject, at a "
-        "level divided by the number of pairs. P-values "
-        "of single tasks were adjusted over tasks within a pair by {task_correction}.",
+        f"{_COMPARED}; the score of a run is its mean over training, unless weights are given "
+        f"(training_weights={{training_weights}}). {_CLAIMS_TESTED}",
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
+    scores_method=f"{_COMPARED}. {_CLAIMS_TESTED}",
     table=captioned(
         _of_shown(tables.across_table),
         "Pairs of algorithms over all tasks, the better one first: mean difference, its interval and adjusted p for "

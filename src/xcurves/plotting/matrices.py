@@ -16,6 +16,7 @@ from xcurves.core.labels import each_of, task_dims
 from xcurves.core.pairs import MOST_PAIRS, pairs_by_size
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import ALONG, Drawing, View
+from xcurves.core.validation import is_without_training
 from xcurves.core.wording import label_of
 from xcurves.plotting.drawn_names import longest_line, wrapped
 from xcurves.plotting.look import bounds_of, fill_band, style_in
@@ -265,6 +266,8 @@ def view_along_training(together: str) -> View:
 
 
 def _suits(result: xr.Dataset) -> bool:
+    if is_without_training(result):
+        return False
     known = result.get("curve_difference")
     return known is not None and {"pair", "training"} <= set(known.dims) and known[..., 0, 0].size <= _TASKS
 

@@ -15,10 +15,10 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import (
-    NO_TRAINING,
     check_curves,
     has_no_training,
     has_own_levels,
+    is_without_training,
     with_training,
 )
 from xcurves.core.wording import label_of
@@ -80,7 +80,7 @@ def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) ->
 
     scores = check_curves(with_training(data)).compute()
     label = label_of(scores)
-    if NO_TRAINING not in scores.attrs:
+    if not is_without_training(scores):
         label = f"{label} at {label_of(scores['training'])} {short_level(scores['training'].item())}"
     scores = drawable(styled(scores, canvas.colors, canvas.order)).isel(training=0)
 

@@ -75,7 +75,8 @@ def analyze(
     Parameters
     ----------
     curves : DataArray, dims (..., algorithm, run, training)
-        Scores.
+        Scores. Those without training, dims (..., algorithm, run), are taken as they are: extra dims of them are called
+        task, dataset, env and the like, or have labels of text.
     include : sequence of str, optional
         The parts to make, by the names of their groups; by default all but those that can only compare with one
         algorithm. The message for an unknown part lists all.
@@ -153,7 +154,7 @@ def analyze(
         validation.check_choice("include", name, list(known))
     if not wanted:
         raise Refusal("include", UNSAID, "names no part", "Leave it out for all")
-    curves = check_curves(curves)
+    curves = check_curves(validation.with_training(curves))
     run_checks.check_scored(curves)
     curves = direction.settled(curves, "analyze")
     of_parts = curves

@@ -11,6 +11,7 @@ import xarray as xr
 
 from xcurves.core import direction, labels
 from xcurves.core.refusal import escape_controls
+from xcurves.core.validation import is_without_training
 from xcurves.core.wording import count, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.reporting import markup
@@ -35,16 +36,23 @@ def lead_of(curves: xr.DataArray, tasks: Sequence[str]) -> str:
     elif tasks[0]:
         runs += f" on {tasks[0]}"
 
-    training = curves["training"]
-    others = [dim for dim in curves.dims if dim != "training"]
-    levels = span(training.to_numpy()[curves.notnull().any(others)], 4) or "none"
-    lead = f"{label_of(curves)}: {runs}, {label_of(training)} {levels}."
+    lead = f"{label_of(curves)}: {runs}{_levels_of(curves)}."
     if not direction.find(curves).higher:
         lead += " Low scores are better."
     assumed = direction.assumed_in(curves)
     if assumed:
         lead += f" {assumed}."
     return lead
+
+
+def _levels_of(curves: xr.DataArray) -> str:
+    """Return along which levels curves are; nothing of scores without training."""
+    if is_without_training(curves):
+        return ""
+    training = curves["training"]
+    others = [dim for dim in curves.dims if dim != "training"]
+    levels = span(training.to_numpy()[curves.notnull().any(others)], 4) or "none"
+    return f", {label_of(training)} {levels}"
 
 
 def gallery_of_tasks(curves: xr.DataArray) -> str:
@@ -85,9 +93,12 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
     columns = {
         "runs": present.sum(axis=1),
         "absent runs": [listed(runs[~each], _ABSENT) or "none" for each in present],
-        "training levels": list(map(len, levels)),
-        "from": [each[0] if len(each) else np.nan for each in levels],
-        "to": [each[-1] if len(each) else np.nan for each in levels],
     }
+    if not is_without_training(curves):
+        columns |= {
+            "training levels": list(map(len, levels)),
+            "from": [each[0] if len(each) else np.nan for each in levels],
+            "to": [each[-1] if len(each) else np.nan for each in levels],
+        }
     index = pd.MultiIndex.from_product([pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims)
     return pd.DataFrame(columns, index)

@@ -15,6 +15,7 @@ import xarray as xr
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.atomic_write import atomic_write, check_place
+from xcurves.core.validation import is_without_training
 from xcurves.core.wording import label_of
 from xcurves.plotting.curve_lines import anchors
 from xcurves.plotting.curves import curves_caption
@@ -140,7 +141,7 @@ def _page(
         tasks = [name.removesuffix(": ") for name in labels.task_names(curves)]
         title = title_of(curves)
         lead = markup.paragraph(lead_of(curves, tasks), "lead")
-        if len(tasks) > 1:
+        if len(tasks) > 1 and not is_without_training(curves):
             links = anchors(curves)
 
     parts = [PagePart.of(result, links) for result in results_of.values()]
@@ -153,7 +154,7 @@ def _page(
     answer += verdict.cautions()
     if top:
         answer += f'<div class="top">{"".join(top)}</div>'
-    answer += _scores(verdict, links)
+    answer += _scores(verdict, tasks, links)
     sections = [("answer", verdict.kind.question, answer)]
 
     # What is folded: each task, the other questions, other pictures, then how it was done and all numbers.
@@ -230,10 +231,10 @@ def _curves_on_top(
     return figures([picture_of_task], lead_of(curves, [""]))
 
 
-def _scores(verdict: PagePart, links: Links) -> str:
+def _scores(verdict: PagePart, tasks: Sequence[str], links: Links) -> str:
     """Return the scores of tasks and algorithms; of a single task there is no table."""
     scores = verdict.kind.by_task
-    if scores is None or not links or len(links) > _MOST_TASKS:
+    if scores is None or not 1 < len(tasks) <= _MOST_TASKS:
         return ""
     table = score_table(scores(verdict.result))
     return markup.score_table(table, list(links.values()))
@@ -254,7 +255,8 @@ def _numbers(verdict: PagePart, curves: xr.DataArray | None, links: Links) -> st
     """Return the table and all sentences of the verdict, and what was compared."""
     numbers = verdict.table + verdict.sentences()
     if curves is not None:
-        caption = f"Runs and training levels. Scores: {label_of(curves)}."
+        what = "Runs" if is_without_training(curves) else "Runs and training levels"
+        caption = f"{what}. Scores: {label_of(curves)}."
         numbers += markup.html_table(counts(curves), caption, links)
     return numbers
 

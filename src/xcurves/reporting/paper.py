@@ -17,6 +17,7 @@ from xcurves import kinds
 from xcurves.core import provenance, validation
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.result_frames import without_controls
+from xcurves.core.validation import is_without_training
 from xcurves.core.wording import span
 from xcurves.reporting.score_table import (
     MINUS,
@@ -358,12 +359,15 @@ def describe_methods(result: xr.Dataset) -> str:
     words = {str(name): _SAID.get(str(value), str(value)) for name, value in (options | result.attrs).items()}
     papers = "; ".join(map(_cited, provenance.references_of([result])))
     method, unit = (sentence.format_map(words) for sentence in kind.method)
+    if kind.scores_method and is_without_training(result):
+        method = kind.scores_method.format_map(words)
     if "weights" in result:  # of a contrast, whose other algorithms have no part in it
         result = result.sel(algorithm=result["weights"] != 0)
     counts = "; ".join(
         f"{variable.long_name}: {span(values[values > 0]) or 'none'}"
         for name, variable in kind.variables.items()
         if name.startswith("n_") and variable.long_name.startswith("number") and name in result
+        if name != "n_levels" or not is_without_training(result)
         for values in [result[name].to_numpy()]
     )
     matched, counted = "", ""
