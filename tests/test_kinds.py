@@ -296,7 +296,7 @@ def test_a_declaration_has_few_fields():
             "references",
         ),
         *("table", "statements", "views", "part"),
-        *("method", "by_task", "overlaid"),
+        *("method", "scores_method", "by_task", "overlaid"),
     }
     assert of_views == {"draw", "caption", "default", "panels", "many"}
 
