@@ -28,7 +28,6 @@ _BAD_INPUT = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.column_names import Question
     from xcurves.cli.options import program, settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)
@@ -54,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.given = given  # for messages that say what to type
     settle(options)
     from xcurves.cli.shell_words import Shell
+    from xcurves.core.doubts import Doubtful
     from xcurves.core.refusal import Refusal, written_for
 
     shell = Shell(options)
@@ -81,13 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.traceback:
                 traceback.print_exc()
                 return 2 if isinstance(error, _BAD_INPUT) else unexpected
+            if isinstance(error, Doubtful):  # whose commands are lines of their own
+                print(f"{program()}: {error}", file=sys.stderr)
+                return 2
             if isinstance(error, Refusal):
                 _refuse(error, shell)
                 return 2
             message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
-            if isinstance(error, Question):
-                print(f"{program()}: {error}", file=sys.stderr)
-                return 2
             if isinstance(error, _BAD_INPUT):
                 _say(message)
                 return 2

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import xcurves
+from xcurves.core.doubts import asked
 from xcurves.core.refusal import (
     UNSAID,
     Audience,
     Cure,
     Missing,
+    Proposal,
     Refusal,
     Text,
     Verbatim,
@@ -30,6 +32,14 @@ EACH = [
 ]
 
 
+FRAME = "frame.curves.to_dataarray"
+QUESTION = asked(
+    "frame",
+    Text(Words("the frame", "ARCHIVE"), " does not say which column is the run"),
+    [Proposal(call(FRAME, run=name), give(run=name), "2 runs each") for name in ("seed", "rep\n")],
+)
+
+
 class Shell(Audience):
     """An audience that types options."""
 
@@ -42,8 +52,11 @@ class Shell(Audience):
     def words(self, words):
         return words.shell
 
+    def proposal(self, proposal):
+        return f"type {self.call(proposal.settles)}"
 
-@pytest.mark.parametrize("refusal", EACH, ids=lambda refusal: type(refusal).__name__)
+
+@pytest.mark.parametrize("refusal", [*EACH, QUESTION], ids=lambda refusal: type(refusal).__name__)
 def test_a_refusal_is_pickled_with_all_that_it_holds(refusal):
     again = pickle.loads(pickle.dumps(refusal))
     assert type(again) is type(refusal)
@@ -111,3 +124,17 @@ def test_a_value_is_kept_as_what_can_be_pickled(value, kept):
 def test_a_label_cannot_break_the_line():
     refusal = Refusal("curves", UNSAID, "run 'a\nb\x1b[0m' is short", "Add runs")
     assert str(refusal) == "run 'a\\nb\\x1b[0m' is short. Add runs"
+
+
+def test_a_question_writes_each_reading_in_a_line_of_its_own_for_each_audience():
+    assert str(QUESTION) == (
+        "the frame does not say which column is the run. Call the one that is right:\n"
+        f"{FRAME}(run='seed')  # 2 runs each\n{FRAME}(run='rep\\n')  # 2 runs each"
+    )
+    assert QUESTION.cure.calls == [call(FRAME, run=name) for name in ("seed", "rep\n")]
+    with written_for(Shell()):
+        assert str(QUESTION).split("\n") == [
+            "ARCHIVE does not say which column is the run. Type the one that is right:",
+            "type --run seed  # 2 runs each",
+            "type --run rep\\n  # 2 runs each",
+        ]

@@ -15,12 +15,14 @@ import xarray as xr
 
 import xcurves
 from frames import corpus, corpus_rows, corpus_sources
-from xcurves.cli.column_names import Question
 from xcurves.cli.options import parser, settle
 from xcurves.cli.scales import with_direction
+from xcurves.cli.shell_words import Shell
 from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
 from xcurves.core import direction
+from xcurves.core.doubts import Doubtful
 from xcurves.core.labels import extra_dims
+from xcurves.core.refusal import written_for
 
 INPUTS = corpus.INPUTS | corpus_rows.INPUTS | corpus_sources.INPUTS
 MOST_COMMANDS = 4
@@ -43,15 +45,22 @@ def write(files, root: Path) -> Path:
     return Path(names[0].split("/")[0])
 
 
-def by_shell(typed) -> tuple[xr.DataArray, str]:
-    """Return the curves that the shell reads, and the line that it says."""
+def options_of(typed):
+    """Return the options of words after `python -m xcurves`."""
     options = parser().parse_args([str(word) for word in typed])
     options.given = list(map(str, typed))
     settle(options)
-    opened = open_archive(options)
-    named, said = read_as(select(opened, options), options)
-    (_, curves), *_ = curves_of_options(named, options)
-    curves, which = with_direction(curves, options)
+    return options
+
+
+def by_shell(typed) -> tuple[xr.DataArray, str]:
+    """Return the curves that the shell reads, and the line that it says."""
+    options = options_of(typed)
+    with written_for(Shell(options)):
+        opened = open_archive(options)
+        named, said = read_as(select(opened, options), options)
+        (_, curves), *_ = curves_of_options(named, options)
+        curves, which = with_direction(curves, options)
     return curves, f"{said}\n{which}"
 
 
@@ -165,9 +174,10 @@ def test_an_input_is_read_as_it_should_be(typed):
 
 def asked(right: corpus.Asks, words: list[str]) -> None:
     """Check a question, and follow every command that it proposes, and every call."""
-    with pytest.raises(Question, match=re.escape(right.words)) as caught:
+    with pytest.raises(Doubtful, match=re.escape(right.words)) as caught:
         by_shell(words)
-    proposed = commands_of(str(caught.value))
+    with written_for(Shell(options_of(words))):
+        proposed = commands_of(str(caught.value))
     assert 1 <= len(proposed) <= MOST_COMMANDS
     assert right.commands in (None, len(proposed))
     for command in proposed:
@@ -179,7 +189,7 @@ def asked(right: corpus.Asks, words: list[str]) -> None:
         assert any(part in shlex.join(command) for command in proposed)
     with pytest.raises(ValueError, match=re.escape(right.words)) as caught:
         by_python(words)
-    calls = caught.value.calls
+    calls = list(map(str, caught.value.cure.calls))
     assert len(calls) == len(proposed)
     assert str(caught.value).count("\n") == len(calls)
     if not calls[0].startswith("frame"):

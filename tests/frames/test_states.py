@@ -30,7 +30,7 @@ def test_a_run_that_was_killed_is_asked_and_counts_as_it_is_said():
     frame = runs("killed", 0.9)
     with pytest.raises(Doubtful, match="has runs that were killed") as caught:
         frame.curves.to_dataarray()
-    without, failed = (eval(call, {"frame": frame}) for call in caught.value.calls)
+    without, failed = (eval(call, {"frame": frame}) for call in map(str, caught.value.cure.calls))
     assert int(np.isfinite(without).sum()) == int(np.isfinite(failed).sum()) == 5
     assert np.isnan(without.sel(algorithm="a").min(skipna=False))
     assert failed.sel(algorithm="a", run=0).item() == -np.inf

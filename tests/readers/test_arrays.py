@@ -17,7 +17,7 @@ def test_the_second_axis_is_asked_and_each_answer_has_it(tmp_path, shape):
     np.savez(path, **arrays)
     with pytest.raises(Doubtful, match="second axis") as caught:
         readers.read(path)
-    by_steps, by_tasks = (eval(call, {"xcurves": xcurves}) for call in caught.value.calls)
+    by_steps, by_tasks = (eval(call, {"xcurves": xcurves}) for call in map(str, caught.value.cure.calls))
     assert by_steps.sizes["training"] == by_tasks.sizes["task"] == shape[1]
     assert f"{shape[1]} steps" in caught.value.choices[0].compares
     assert f"{shape[1]} tasks, 3 runs each" in caught.value.choices[1].compares

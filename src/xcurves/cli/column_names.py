@@ -14,11 +14,10 @@ import xarray as xr
 
 from xcurves.cli.options import program
 from xcurves.core.direction import looks_like_score
-from xcurves.core.doubts import Choice
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.frames.questions import ARGUMENTS, unknown_words
+from xcurves.frames.questions import ask
 from xcurves.frames.reading import Doubt, Reading, read_frame
 from xcurves.frames.wide_columns import Pattern
 from xcurves.frames.wide_tables import listed, wide_pattern
@@ -66,9 +65,11 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     if not is_long and "score" not in given:
         pattern = wide_pattern(frame, given)
     if pattern is not None and (reading.doubt or "{run}" in pattern.text):
-        raise ValueError(_ask_of_columns(pattern, options))
+        raise Refusal("", UNSAID, _ask_of_columns(pattern, options))
     if reading.doubt is not None:
-        raise _ask(frame, reading.doubt, options)
+        if not reading.doubt.choices:
+            raise _impossible(frame, reading.doubt, options)
+        raise ask(reading.doubt, given)
 
     columns = {}
     for dim in DIMS:
@@ -80,10 +81,6 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     if reading.matched and getattr(options, "paired", False) is None:
         said += f"; runs are {reading.matched}s, compared as matched (else: --not-paired)"
     return Table(reading.frame, reading.score, columns, said, reading)
-
-
-class Question(ValueError):
-    """What cannot be told, with a whole command for each reading that fits, one a line."""
 
 
 def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
@@ -126,48 +123,11 @@ def not_found(refusal: str, name: str, known: Iterable[Any], other_names: Iterab
     return KeyError(f"{refusal}. It has {listed}{near}")
 
 
-def _ask(frame: pd.DataFrame, doubt: Doubt, options: argparse.Namespace) -> ValueError:
-    """Return the error that asks: each reading that fits as a whole command, with what it compares."""
-    impossible = [name for name, columns in doubt.unknown.items() if not columns]
-    if not doubt.choices:
-        impossible = impossible or ["run"]
-        return ValueError(f"{options.archive}: {_why_impossible(frame, impossible, options)}")
-    return question(
-        f"{options.archive} {unknown_words(doubt)}",
-        doubt.choices,
-        options,
-        len(doubt.unknown),
-    )
-
-
-def question(
-    asked: str,
-    choices: Sequence[Choice],
-    options: argparse.Namespace,
-    n_unknown: int = 1,
-) -> Question:
-    """Return the error that asks with a whole command for each reading that fits."""
-    lines = []
-    for choice in choices:
-        added = [word for role, column in choice.columns.items() for word in _option(role, column)]
-        lines.append(f"{command_with(options, added)}  # {choice.compares}")
-    asked = f"{asked}. Type"
-    if len(lines) == 1:
-        these_are = "this is"
-        if n_unknown > 1:
-            these_are = "these are"
-        return Question("\n".join([f"{asked}, if {these_are} right:", *lines]))
-    return Question("\n".join([f"{asked} the one that is right:", *lines]))
-
-
-def _option(role: str, columns: Any) -> list[str]:
-    """Return the option that says what a role is."""
-    name = f"--{ARGUMENTS.get(role, role).replace('_', '-')}"
-    if columns is None:
-        return [name, NO_TRAINING]
-    if columns is True:
-        return [name]
-    return [name, *listed(columns)]
+def _impossible(frame: pd.DataFrame, doubt: Doubt, options: argparse.Namespace) -> Refusal:
+    """Return the error about what no column can be."""
+    lacking = [name for name, columns in doubt.unknown.items() if not columns]
+    why = _why_impossible(frame, lacking or ["run"], options)
+    return Refusal("", UNSAID, f"{options.archive}: {why}")
 
 
 def _why_impossible(frame: pd.DataFrame, impossible: Sequence[str], options: argparse.Namespace) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from xcurves.cli.column_names import command_with
+from xcurves.cli.column_names import NO_TRAINING, command_with
 from xcurves.cli.options import repeats_scores
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import UNSAID, Audience, Call, Refusal, Verbatim, Words
+from xcurves.core.refusal import UNSAID, Audience, Call, Proposal, Refusal, Verbatim, Words
 
 _LEVELS = Verbatim("START:STOP:STEP")
 _NAME = Verbatim("NAME")
@@ -52,7 +52,13 @@ class Shell(Audience):
 
     def words(self, words: Words) -> str:
         """Return words for readers who write no code."""
-        return words.shell
+        return words.shell.replace("ARCHIVE", str(self.options.archive))
+
+    def proposal(self, proposal: Proposal) -> str:
+        """Return the whole command that settles a question."""
+        added = self.options_of(proposal.settles)
+        assert added is not None
+        return command_with(self.options, added)
 
     def options_of(self, call: Call) -> list[str] | None:
         """Return a call as options with their values, None if the command has none for it."""
@@ -106,6 +112,8 @@ class Shell(Audience):
             return None
         if value is True:
             return [_dashed(name)]
+        if value is None:
+            value = NO_TRAINING
         return [_dashed(name), *_values(value)]
 
     def _of_failures(self, replacement: object, given: Mapping[str, Any]) -> list[str]:

@@ -21,14 +21,12 @@ from xcurves.cli.column_names import (
     Table,
     command_with,
     not_found,
-    question,
     read_names,
     rename_dims,
 )
 from xcurves.cli.options import WORST, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.core import direction, labels, short_runs, task_dims, validation
-from xcurves.core.doubts import Doubtful
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
@@ -83,10 +81,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         "max_expanded": options.max_expanded,
         "decimal": options.decimal,
     }
-    try:
-        frame = readers.read(path, source=source.name, **how)
-    except Doubtful as doubt:
-        raise question(doubt.question, doubt.choices, options) from None
+    frame = readers.read(path, source=source.name, **how)
     frame = _as_asked(frame, options)
     columns = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
     tasks = list(options.extra)
@@ -279,10 +274,7 @@ def _read_curves(opened: Table | xr.Dataset, value: str, options: argparse.Names
         tasks=tuple(name for name in opened.columns if name not in DIMS),
         **dims,
     )
-    try:
-        return with_found_dims(curves_of(reading, **how), DIMS)
-    except Doubtful as doubt:
-        raise question(f"{options.archive}: {doubt.question}", doubt.choices, options) from None
+    return with_found_dims(curves_of(reading, **how), DIMS)
 
 
 def _check_runs_short(options: argparse.Namespace) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, Text, Words, escape_controls
+
 FEWEST, MOST = 1, 4  # readings that a question lists
 
 
@@ -17,27 +19,31 @@ class Choice:
     compares: str
 
 
-class Doubtful(ValueError):
-    """Input that can be read in several ways; its message has a call for each, one a line.
+class Doubtful(Refusal):
+    """Input that can be read in several ways: the cure has a call for each, which the message writes one a line.
 
     Attributes
     ----------
-    question : str
-        What cannot be told.
-    choices : sequence of Choice
+    choices : list of Proposal
         The readings that fit.
     """
 
-    def __init__(self, question: str, choices: Sequence[Choice], calls: Sequence[str]) -> None:
-        super().__init__(question, choices, calls)
-        self.question, self.choices, self.calls = question, choices, calls
+    @property
+    def choices(self) -> list[Proposal]:
+        """The readings that fit."""
+        return [piece for piece in self.cure if isinstance(piece, Proposal)]
 
     def __str__(self) -> str:
-        lines = [f"{call}  # {choice.compares}" for call, choice in zip(self.calls, self.choices, strict=True)]
-        what = "Call, if this is right:"
+        lines = [escape_controls(str(each)) for each in self.choices]
+        which = ", if this is right"
         if len(lines) > 1:
-            what = "Call the one that is right:"
-        return "\n".join([f"{self.question}. {what}", *lines])
+            which = " the one that is right"
+        return "\n".join([f"{escape_controls(self.problem)}. {Words('Call', 'Type')}{which}:", *lines])
+
+
+def asked(argument: str, question: Text | str, proposals: Sequence[Proposal]) -> Doubtful:
+    """Return the error that asks which of several readings is right."""
+    return Doubtful(argument, UNSAID, question, Cure(*proposals))
 
 
 def counted(number: int, noun: str) -> str:

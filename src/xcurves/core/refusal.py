@@ -83,7 +83,7 @@ def give(**options: Any) -> Call:
 
 
 class Words(NamedTuple):
-    """Words about code, and those for readers who write none."""
+    """Words about code, and those for readers who write none: ARCHIVE in these is the path that they typed."""
 
     python: str
     shell: str
@@ -97,7 +97,18 @@ def of_path(path: Path | str) -> Words:
     return Words(f"path {str(path)!r}", str(path))
 
 
-Piece = str | Call | Words
+class Proposal(NamedTuple):
+    """A call that settles a question, the arguments that do so, and what is compared then."""
+
+    call: Call
+    settles: Call
+    compares: str
+
+    def __str__(self) -> str:
+        return f"{_audience.get().proposal(self)}  # {self.compares}"
+
+
+Piece = str | Call | Words | Proposal
 
 
 class Text(tuple[Piece, ...]):
@@ -115,7 +126,8 @@ class Text(tuple[Piece, ...]):
     @property
     def calls(self) -> list[Call]:
         """The calls in these words."""
-        return [piece for piece in self if isinstance(piece, Call)]
+        calls = [piece.call if isinstance(piece, Proposal) else piece for piece in self]
+        return [call for call in calls if isinstance(call, Call)]
 
     def __str__(self) -> str:
         return "".join(map(str, self))
@@ -150,6 +162,10 @@ class Audience:
     def words(self, words: Words) -> str:
         """Return words of which there are two kinds."""
         return words.python
+
+    def proposal(self, proposal: Proposal) -> str:
+        """Return how a question is settled, in whole."""
+        return self.call(proposal.call)
 
 
 PYTHON = Audience()

@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import names, provenance
-from xcurves.core.doubts import Choice, Doubtful
+from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import Cure, Piece, Refusal, give
+from xcurves.core.refusal import Cure, Piece, Proposal, Refusal, Text, Words, call, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.kernels.times.ragged import Rows
 
@@ -43,15 +43,18 @@ def is_clock(column: pd.Series[Any]) -> bool:
 
 def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
     """Return the question what rows are, with the call of each reading that fits."""
-    of_dims = [f"{dim}={named.dims.get(dim)!r}" for dim in DIMS]
-    given = [repr(named.used[0]), *of_dims]
+    given: dict[str, Any] = {dim: named.dims.get(dim) for dim in DIMS}
     if named.extra:
-        given.append(f"extra={list(named.extra)!r}")
-    calls = []
-    for choice in choices:
-        settled = [f"{option}={value!r}" for option, value in choice.columns.items()]
-        calls.append(f"frame.curves.to_dataarray({', '.join([*given, *settled])})")
-    return Doubtful(question, choices, calls)
+        given["extra"] = list(named.extra)
+    proposals = [
+        Proposal(
+            call("frame.curves.to_dataarray", named.used[0], **given, **choice.columns),
+            give(**choice.columns),
+            choice.compares,
+        )
+        for choice in choices
+    ]
+    return asked("frame", Text(Words("", "ARCHIVE: "), question), proposals)
 
 
 def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> None:

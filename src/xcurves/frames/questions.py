@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xcurves.core.doubts import Choice, Doubtful
+from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.known import FIND
-from xcurves.frames.reading import Doubt, Reading
+from xcurves.core.refusal import Proposal, Text, Words, call, give
+from xcurves.frames.reading import Doubt
 
 _MOST = 6  # columns that a message names
 # The arguments of roles, in the order of a call.
@@ -36,29 +37,24 @@ def either(columns: Sequence[str]) -> str:
     return " or ".join(words)
 
 
-def ask_in_python(reading: Reading, given: Mapping[str, Any]) -> Doubtful:
+def ask(doubt: Doubt, given: Mapping[str, Any]) -> Doubtful:
     """Return the error that asks: each reading that fits as a call, with what it compares."""
-    doubt = reading.doubt
-    assert doubt is not None
-    calls = [_call(given, choice) for choice in doubt.choices]
-    return Doubtful(f"the frame {unknown_words(doubt)}", doubt.choices, calls)
+    question = Text(Words("the frame", "ARCHIVE"), f" {unknown_words(doubt)}")
+    return asked("frame", question, [_proposal(given, choice) for choice in doubt.choices])
 
 
-def _call(given: Mapping[str, Any], choice: Choice) -> str:
+def _proposal(given: Mapping[str, Any], choice: Choice) -> Proposal:
     """Return the call that settles a doubt, with what was given before."""
     said = {role: column for role, column in given.items() if column is not FIND}
     said |= dict(choice.columns)
-    shown = []
-    for role, argument in ARGUMENTS.items():
-        if role not in said:
-            continue
-        shown.append(f"{argument}={_plain(said[role])!r}")
-    shown += [f"{name}={column!r}" for name, column in said.items() if name not in (*ARGUMENTS, "select")]
+    options = {argument: _plain(said[role]) for role, argument in ARGUMENTS.items() if role in said}
+    options |= {name: column for name, column in said.items() if name not in (*ARGUMENTS, "select")}
     rows = "frame"
     if "select" in said:
         column, _, label = said["select"].partition("=")
         rows = f"frame[frame[{column!r}] == {label!r}]"
-    return f"{rows}.curves.to_dataarray({', '.join(shown)})"
+    settles = {ARGUMENTS.get(role, role): column for role, column in choice.columns.items()}
+    return Proposal(call(f"{rows}.curves.to_dataarray", **options), give(**settles), choice.compares)
 
 
 def _plain(columns: Any) -> Any:

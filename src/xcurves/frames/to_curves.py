@@ -18,7 +18,7 @@ from xcurves.core.validation import at_one_level
 from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
-from xcurves.frames.questions import ask_in_python
+from xcurves.frames.questions import ask
 from xcurves.frames.reading import Reading, read_frame
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import of_each_value, to_long, with_joined
@@ -234,7 +234,7 @@ def _reading_of(
     _refuse_index(frame, said)
     reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores})
     if reading.doubt is not None and reading.doubt.choices:
-        raise ask_in_python(reading, given)
+        raise ask(reading.doubt, given)
     if reading.doubt is not None:
         return _as_named(reading.frame, {"tasks": list(reading.tasks)} | said)
     return reading

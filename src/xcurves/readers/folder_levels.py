@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, Doubtful, counted, runs_each
-from xcurves.core.refusal import UNSAID, Cure, Refusal, give
+from xcurves.core.doubts import Choice, Doubtful, asked, counted, runs_each
+from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, call, give
 
 _NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
@@ -153,13 +153,13 @@ def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
 
 def doubtful(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
     """Return the error that asks what folders are, with a call for each reading."""
-    calls = []
+    proposals = []
     for choice in choices:
-        given = dict(choice.columns)
-        named = tuple(given.pop("folders"))
-        options = ", ".join(f"{name}={column!r}" for name, column in given.items())
-        calls.append(f"xcurves.readers.read({root!r}, folders={named!r}).curves.to_dataarray({options})")
-    return Doubtful(question, choices, calls)
+        options = dict(choice.columns)
+        folders = tuple(options.pop("folders"))
+        read = call("xcurves.readers.read", root, folders=folders).then(call(".curves.to_dataarray", **options))
+        proposals.append(Proposal(read, give(**choice.columns), choice.compares))
+    return asked("path", question, proposals)
 
 
 def _refuse_likenesses(labels: pd.Series[str], root: str) -> None:

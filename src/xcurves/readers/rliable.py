@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.core.doubts import Choice, Doubtful, counted, runs_each
+from xcurves.core.doubts import asked, counted, runs_each
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import Refusal, Verbatim
+from xcurves.core.refusal import Proposal, Refusal, Verbatim, call, give
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import check_named
@@ -131,17 +131,11 @@ def _ask(path: str | Path) -> pd.DataFrame:
     if last:
         of_tasks += f", curves of {last[0]:,} frames"
         of_steps = f"{counted(last[0], 'task')}, {of_steps}"
-    choices = [
-        Choice({"source": CURVES.name}, of_steps),
-        Choice({"source": SOURCE.name}, of_tasks),
-    ]
-    calls = []
-    for choice in choices:
-        source = choice.columns["source"]
-        read = f"xcurves.readers.read({str(path)!r}, source={source!r})"
-        calls.append(f"{read}.curves.to_dataarray()")
-    question = f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}"
-    raise Doubtful(question, choices, calls)
+    proposals = []
+    for source, compares in ((CURVES, of_steps), (SOURCE, of_tasks)):
+        read = call("xcurves.readers.read", str(path), source=source.name).then(call(".curves.to_dataarray"))
+        proposals.append(Proposal(read, give(source=source.name), compares))
+    raise asked("path", f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}", proposals)
 
 
 SOURCE = Source(
