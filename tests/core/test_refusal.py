@@ -36,7 +36,7 @@ FRAME = "frame.curves.to_dataarray"
 QUESTION = asked(
     "frame",
     Text(Words("the frame", "ARCHIVE"), " does not say which column is the run"),
-    [Proposal(call(FRAME, run=name), give(run=name), "2 runs each") for name in ("seed", "rep\n")],
+    [Proposal(call(FRAME, run=name), give(run=name), "2 runs each") for name in ("seed", "re\np")],
 )
 
 
@@ -129,12 +129,12 @@ def test_a_label_cannot_break_the_line():
 def test_a_question_writes_each_reading_in_a_line_of_its_own_for_each_audience():
     assert str(QUESTION) == (
         "the frame does not say which column is the run. Call the one that is right:\n"
-        f"{FRAME}(run='seed')  # 2 runs each\n{FRAME}(run='rep\\n')  # 2 runs each"
+        f"{FRAME}(run='seed')  # 2 runs each\n{FRAME}(run='re\\np')  # 2 runs each"
     )
-    assert QUESTION.cure.calls == [call(FRAME, run=name) for name in ("seed", "rep\n")]
+    assert QUESTION.cure.calls == [call(FRAME, run=name) for name in ("seed", "re\np")]
     with written_for(Shell()):
         assert str(QUESTION).split("\n") == [
             "ARCHIVE does not say which column is the run. Type the one that is right:",
             "type --run seed  # 2 runs each",
-            "type --run rep\\n  # 2 runs each",
+            "type --run re\\np  # 2 runs each",
         ]
