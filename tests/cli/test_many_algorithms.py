@@ -47,3 +47,16 @@ def test_of_few_the_pairs_that_differ_are_printed(table, capsys):
     text = said(capsys, table(3))
     assert "--include pairs" in text or "Shown to differ" in text
     assert "All 3 pairs" not in text
+
+
+def test_pairs_that_could_not_be_tested_have_no_empty_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = make_items(n_items=60, accuracy=(0.4, 0.5, 0.6)).to_dataframe("accuracy").reset_index()
+    frame = frame.rename(columns={"algorithm": "model"})
+    frame["passage"] = frame["question_id"].str[1:].astype(int) // 15
+    frame[["model", "passage", "question_id", "accuracy"]].to_csv("samples.csv", index=False)
+    assert __main__.main(["samples.csv"]) == 0
+    text = capsys.readouterr().out
+    assert "with 4 passages no adjusted p of these 3 pairs can be below 0.125: add passages: 6 are the fewest" in text
+    heading = text.split("No pair could be tested on these very questions:\n")[1].splitlines()[0]
+    assert heading.split() == ["pair", "difference"]

@@ -73,6 +73,14 @@ def test_of_single_runs_means_have_intervals_for_tasks_like_these():
     assert table_of(curves).columns.tolist() == columns
 
 
+def test_beside_a_reference_nothing_says_who_may_be_best():
+    curves = suite(np.random.default_rng(2).normal(size=(6, 3, 2, 2)))
+    table = ACROSS_TASKS.part.algorithms(xcurves.across_tasks(curves, reference="a0", rng=0))
+    assert table.columns.tolist() == ["mean", "lower", "upper", "tasks", "mean_rank"]
+    pairs = xcurves.pairwise(curves.isel(task=0), reference="a0", rng=0)
+    assert PAIRWISE.part.algorithms(pairs).columns.tolist() == ["mean", "runs"]
+
+
 def test_tasks_have_the_name_of_their_dim():
     curves = suite(np.random.default_rng(2).normal(size=(5, 2, 2, 2)))
     renamed = curves.rename(task="env_name")

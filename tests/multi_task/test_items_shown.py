@@ -87,13 +87,25 @@ def test_clusters_too_few_for_a_p_are_said_with_the_cure():
     assert "add categories: 6 are the fewest" in KIND.answer(found)
 
 
+def test_where_no_pair_could_be_tested_the_cure_is_more_clusters_and_no_column_is_empty():
+    clusters = ("question_id", np.repeat(list("abcde"), 12))
+    one_answer, repeats = (make_items(n_answers=n).assign_coords(category=clusters) for n in (1, 3))
+    with pytest.warns(UserWarning, match=r"no p for tasks like these reaches 0\.05\. Add categories$"):
+        found = compare(one_answer, task_groups="category")
+    assert KIND.part.pairs(found).columns.tolist() == ["difference", "shown"]
+    with pytest.warns(UserWarning, match=r"Add categories, or read the claim for these tasks \(fixed\)$"):
+        found = compare(repeats, task_groups="category")
+    assert KIND.part.pairs(found)["p"].notna().all()
+
+
 def test_items_that_a_model_lacks_are_counted():
     scores = make_items()
     scores[1, 3:6] = np.nan
     scores[0, 9] = np.nan
     summary = compare(scores).curves.summary()
     assert "Of 60 questions A lacks 1 and B lacks 3: each pair is compared on the questions that both have." in summary
-    assert "56 of 60 questions that all have" in summary
+    assert "56 of 60 questions that all have. On" in summary
+    assert "60 questions that all have, in 19 to 20 passages. On" in KIND.answer(compare(scores, task_groups="passage"))
     assert "q3" not in summary
 
 

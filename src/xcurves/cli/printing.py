@@ -97,6 +97,8 @@ def _pairs(pairs: pd.DataFrame) -> str:
     on = ""
     if "caption" in pairs.attrs:
         on = f" {pairs.attrs['caption']}"
+    if "p" not in rows:
+        return f"No pair could be tested{on}:\n{as_text(rows.head(_NEAREST))}"
     if not is_shown.any():
         none = f"Not shown to differ{on}"
         if len(rows) > 1:

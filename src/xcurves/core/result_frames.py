@@ -85,6 +85,9 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
         "p": displayed["p"],
         "shown": displayed["shown"],
     }
+    if displayed["p"].isnull().all():
+        # no pair could be tested: the sentences say why
+        columns = {name: columns[name] for name in ("difference", "shown")}
     frame = frame_of_pairs(columns, displayed["amount"], displayed[TURNED])
     frame.attrs["interval"] = heading(displayed)
     note_open_ends(frame, displayed)
@@ -100,9 +103,14 @@ def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset) -> None:
 def frame_of_algorithms(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:
     """Return a row for each algorithm, in each task that with the best "mean" first, unknown ones last.
 
-    Those that have "order", another number, stand in front and by that; it is no column.
+    Those that have "order", another number, stand in front and by that; it is no column. Of pairs with a reference
+    only, nothing says which may be best.
     """
-    frame = frame_of({**columns, "may_be_best": columns["may_be_best"] == 1}, ["algorithm"])
+    known = dict(columns)
+    may_be_best = known.pop("may_be_best")
+    if may_be_best.notnull().any():
+        known["may_be_best"] = may_be_best == 1
+    frame = frame_of(known, ["algorithm"])
     sign = -1.0
     if lower_is_better(result):
         sign = 1.0

@@ -29,6 +29,7 @@ from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.absent_runs import refuse_strangers
 from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.claims import TASK_CLAIMS
+from xcurves.multi_task.compared import number_of_families
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.task_options import (
     CORRECTIONS,
@@ -350,10 +351,13 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
     lacking = known.any("pair") & ~(known & has_p).any("pair")
     without = np.flatnonzero(lacking.to_numpy())
     if without.size:
-        _, name = benchmarks[without[0]]
+        benchmark, name = benchmarks[without[0]]
+        cure = f"Add {number_of_families(benchmark)[1]}"
+        if benchmark["pvalue_adjusted"].sel(task_effect="fixed").notnull().any():
+            cure += ", or read the claim for these tasks (fixed)"
         provenance.warn(
             f"{name}so few tasks or families that no p for tasks like these reaches {provenance.alpha_of(result):g}. "
-            "Add tasks, or read the claim for these tasks (fixed)"
+            f"{cure}"
         )
 
 

@@ -86,6 +86,8 @@ def _about(made: Comparison, benchmark: xr.Dataset, noun: str) -> Comparison:
         if len(algorithms) == 2:
             all_of_them = "both"
         over = f"over the {number(n_common)} of {number(n_all)} {noun}s that {all_of_them} have"
+        if "task_groups" in benchmark.attrs:
+            over += ","
     if "task_groups" in benchmark.attrs:
         over += f" in {number_of_families(benchmark)[0]}"
     among = ""
