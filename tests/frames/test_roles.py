@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from xcurves.core.names import dim_of
-from xcurves.frames.reading import read_frame
+from xcurves.frames.finder import read_frame
 
 
 def table(**columns):

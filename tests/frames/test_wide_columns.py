@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from xcurves.__main__ import main
 from xcurves.core.direction import looks_like_score
-from xcurves.frames.reading import read_frame
+from xcurves.frames.finder import read_frame
 from xcurves.frames.wide import values_in
 from xcurves.frames.wide_columns import fitting_pattern
 from xcurves.frames.wide_tables import wide_pattern

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import xcurves  # noqa: F401  # registers the accessor
-from xcurves.frames.reading import read_frame
+from xcurves.frames.finder import read_frame
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(

@@ -17,8 +17,9 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.frames.finder import read_frame
 from xcurves.frames.questions import ask
-from xcurves.frames.reading import Doubt, Reading, read_frame
+from xcurves.frames.reading import Doubt, Reading
 from xcurves.frames.wide_columns import Pattern
 from xcurves.frames.wide_tables import listed, wide_pattern
 

@@ -8,17 +8,9 @@ from typing import Any
 from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.known import FIND
 from xcurves.core.refusal import Proposal, Text, Words, call, give
-from xcurves.frames.reading import Doubt
+from xcurves.frames.reading import ARGUMENTS, Doubt
 
 _MOST = 6  # columns that a message names
-# The arguments of roles, in the order of a call.
-ARGUMENTS = {
-    "score": "value",
-    "algorithm": "algorithm",
-    "run": "run",
-    "training": "training",
-    "tasks": "extra",
-}
 
 
 def unknown_words(doubt: Doubt) -> str:

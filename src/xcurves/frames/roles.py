@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -27,7 +27,6 @@ from xcurves.core.names import (
     words_of,
 )
 from xcurves.frames.score_columns import n_labels, numeric_columns
-from xcurves.frames.wide_tables import listed
 
 # of mean_fit_time, which is no time of training
 _NO_STEP = {"mean", "std", "fit", "score"}
@@ -252,8 +251,3 @@ def _same_labels(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str)
 
 def _free(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     return [str(name) for name in frame.columns if name not in used]
-
-
-def keys_of(known: Mapping[str, Any], *roles: str) -> list[str]:
-    """Return the columns of some roles that are known."""
-    return [name for role in roles for name in listed(known.get(role))]

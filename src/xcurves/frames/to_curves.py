@@ -16,10 +16,11 @@ from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, give
 from xcurves.core.validation import at_one_level
 from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of
+from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.questions import ask
-from xcurves.frames.reading import Reading, read_frame
+from xcurves.frames.reading import Reading
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import of_each_value, to_long, with_joined
 

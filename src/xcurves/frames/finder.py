@@ -1,0 +1,351 @@
+"""Which columns of a frame are algorithm, run, training, tasks and score: what its names and its contents say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from xcurves.core.direction import looks_like_score
+from xcurves.core.known import Known, known_of
+from xcurves.core.labels import did_you_mean
+from xcurves.core.names import is_clock
+from xcurves.core.refusal import Missing, Text, Words
+from xcurves.frames import roles
+from xcurves.frames.found import ROLES, Found
+from xcurves.frames.items import are_matched, settle_items
+from xcurves.frames.reading import ARGUMENTS, Reading
+from xcurves.frames.score_columns import find_score, n_labels
+from xcurves.frames.unclear import doubt_of
+from xcurves.frames.wide import with_joined
+from xcurves.frames.wide_tables import listed, long_form
+
+FOLD = "fold"  # what runs are matched by
+_RUN = "run"
+_MOST_NAMED = 20  # columns in a message
+TRAINING = "training"  # a column that is called like a dim is that dim
+
+
+def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> Reading:
+    """Find which columns of a tidy frame are algorithm, run, training, tasks and score.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per score.
+    given : mapping, optional
+        What is said: columns of "algorithm" and "run" (one, or several whose labels are joined), "training", "score",
+        "tasks" (a sequence) and "passage". None says that there is none, ``{"training": None}``; what is left out is
+        found.
+
+    Returns
+    -------
+    Reading
+        The columns, what was made, and what could not be told.
+
+    Raises
+    ------
+    KeyError
+        If a given column is not in the frame.
+
+    Notes
+    -----
+    A column is recognised by its whole name, or by its last word (`env_steps`, `episodic_return`), with or without
+    ``_id`` and ``_name`` (`env_id`). Of several, one that varies is taken before constants; two that both vary are not
+    chosen between. Steps and clocks tell nothing apart unless they are given. Items that each algorithm has are tasks;
+    folds are matched runs. The score is a single other column of numbers, or else the first in the order return,
+    reward, score, accuracy, error, loss; those of evaluations before those of training.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from xcurves.frames.finder import read_frame
+    >>> frame = pd.DataFrame({"algo": ["a", "b"], "seed": 0, "env_steps": 10, "loss": [0.1, 0.2], "return": [1.0, 2.0]})
+    >>> read_frame(frame).said
+    'read as algorithm = algo, run = seed, training = env_steps, score = return (not loss)'
+    >>> read_frame(frame, {"score": "loss"}).said
+    'read as algorithm = algo, run = seed, training = env_steps, score = loss'
+    """
+    return _Finder(frame, dict(given or {})).reading()
+
+
+class _Finder(Found):
+    """What finds the roles, one after the other."""
+
+    def reading(self) -> Reading:
+        """Return the reading of the frame."""
+        told = known_of(self.frame)
+        self._take_given(told)
+        points = self._find_points()
+        if points is not None:
+            return points
+        self.frame, wide = long_form(self.frame, self.roles)
+        self.state = roles.states_of(self.frame, self.used)
+        self._find_tasks()
+        self._find_runs()
+        self._find_algorithm(told)
+        self._settle_items()
+        self._find_score(told)
+        self._find_training(told)
+        self._number_runs()
+        self._find_missing()
+        if wide:
+            self.made.insert(0, wide.removeprefix(", "))
+        score = self.roles.get("score")
+        lower = None
+        if score is not None and score == told.score:
+            lower = told.lower_is_better
+        return Reading(
+            self.frame,
+            self.roles.get("algorithm"),
+            self.roles.get("run"),
+            self.roles.get("training"),
+            score,
+            tuple(self.roles["tasks"]),
+            self.passage,
+            self.matched,
+            tuple(self.others) if score is not None else (),
+            tuple(self.made),
+            doubt_of(self),
+            self.numbered,
+            self._what_tells_apart(),
+            lower,
+            state=self.state,
+        )
+
+    def _find_points(self) -> Reading | None:
+        """Return the reading of the points of a scaling law: losses of model sizes and tokens, each row a run."""
+        found = roles.points_of(self.frame)
+        said = {role for role in (*ROLES, "coords", "passage") if self.typed.get(role, []) != []}
+        if found is None or said - {"score"}:
+            return None
+        score = self.roles.get("score")
+        if score is None:
+            score, _ = find_score(self.frame, list(found))
+        if score is None or not looks_like_score(score):
+            return None
+        size, tokens = found
+        named = {size: "model_size", tokens: "tokens"}
+        made = f"each row is a point of a scaling law: model_size = {size}, tokens = {tokens}"
+        return Reading(
+            self.frame.rename(columns=named),
+            score=score,
+            made=(made,),
+            coords=("model_size", "tokens"),
+        )
+
+    # what is said
+
+    def _take_given(self, told: Known) -> None:
+        """Take the columns that are given, those of several joined, and those that the source knows."""
+        _check_given(self.frame, self.typed)
+        self.roles = {role: self.typed[role] for role in ROLES if role in self.typed}
+        self.passage = self.typed.get("passage")
+        for role in ("algorithm", "run"):
+            columns = listed(self.roles.get(role))
+            if len(columns) == 1:
+                self.roles[role] = columns[0]
+            elif len(columns) > 1:
+                self.roles[role], self.frame = with_joined(self.frame, columns)
+        typed = [name for role in ("algorithm", "run") for name in listed(self.typed.get(role))]
+        extra = [name for name in told.extra if name not in typed]
+        if extra and "tasks" not in self.roles:
+            self.roles["tasks"] = extra
+        if told.score is not None and "score" not in self.roles:
+            self.roles["score"] = told.score
+
+    # labels
+
+    def _find_tasks(self) -> None:
+        if "tasks" not in self.roles:
+            self.roles["tasks"] = roles.find_tasks(self.frame, self.used)
+
+    def _find_runs(self) -> None:
+        """Find the runs: a column of their name, or the folds of a data set, or both joined."""
+        typed = listed(self.typed.get("run"))
+        folds = roles.find_folds(self.frame, [name for name in self.used if name not in typed])
+        if "run" in self.roles:
+            if set(folds) & set(typed):
+                self.matched = FOLD
+            return
+        taken = [*self.used, *folds]
+        run, choices = roles.find_label(self.frame, "run", taken, self.keys("algorithm", "tasks"))
+        if choices:
+            self.missing["run"] = choices
+            self.roles["run"] = None
+            return
+        self.roles["run"] = run
+        if len(folds) != 1:
+            if len(folds) > 1:
+                self.missing["run"] = folds
+            return
+        self.matched = FOLD
+        self.roles["run"] = folds[0]
+        if run is not None and n_labels(self.frame[run]) > 1:
+            self.roles["run"], self.frame = with_joined(self.frame, [run, folds[0]])
+            self.typed["run"] = [run, folds[0]]
+
+    def _find_algorithm(self, told: Known) -> None:
+        if "algorithm" in self.roles:
+            return
+        if told.rival is not None:
+            self.missing["algorithm"] = ["algorithm", told.rival]
+            self.roles["algorithm"] = None
+            return
+        found, choices = roles.find_label(self.frame, "algorithm", self.used, self.keys("tasks"))
+        if choices:
+            self.missing["algorithm"] = choices
+        elif found is None:
+            known = [*self.used, *self._constant_in_items()]
+            found = roles.only_text(self.frame, known, self.keys("run"))
+        self.roles["algorithm"] = found
+
+    def _constant_in_items(self) -> tuple[str, ...]:
+        return settle_items(self.frame, self.roles["tasks"], self.used, None, self.passage).constant
+
+    def _settle_items(self) -> None:
+        """Take items that each algorithm has as tasks, and say what is not used of them."""
+        if "tasks" in self.typed and self.passage is None:
+            return
+        items = settle_items(
+            self.frame,
+            self.roles["tasks"],
+            self.used,
+            self.roles["algorithm"],
+            self.passage,
+        )
+        self.frame, self.passage = items.frame, items.passage
+        self.roles["tasks"] = items.tasks
+        if items.passage is not None:
+            self.made.append(f"tasks of one {items.passage} belong together")
+        if items.constant:
+            self.made.append(f"{', '.join(items.constant)} not used: the same in all rows of a task")
+        self.constant = items.constant
+
+    # numbers
+
+    def _find_score(self, told: Known) -> None:
+        if "score" in self.roles:
+            return
+        trainings = roles.find_trainings(self.frame, self.used)
+        used = [*self.used, *trainings[:1], *listed(told.training)]
+        if "training" in self.typed:
+            used = self.used
+        self.roles["score"], self.others = find_score(self.frame, used)
+        if self.roles["score"] is None:
+            self.missing["score"] = self.others
+
+    def _find_training(self, told: Known) -> None:
+        """Find the training that has a level wherever there is a score, and that rises within a run."""
+        if "training" in self.roles:
+            return
+        score = self.roles["score"]
+        if TRAINING in self.frame and TRAINING not in self.used:
+            self.roles["training"] = TRAINING
+            return
+        found = roles.find_trainings(self.frame, self.used)
+        if told.training is not None and told.training not in self.used:
+            found = [told.training, *[name for name in found if name != told.training]]
+        self.roles["training"] = found[0] if found else None
+        if not found or score is None:
+            return
+        training = roles.of_score(self.frame, found, score)
+        if training != found[0]:  # rows of the other series have no score
+            self.frame = self.frame[self.frame[score].notna()]
+        self.frame = self.frame[self.frame[[training, score]].notna().any(axis=1)]
+        self.roles["training"] = training
+        self._check_training(found, training, score)
+
+    def _check_training(self, found: Sequence[str], training: str, score: str) -> None:
+        """Take another training where the one that was found begins anew or never changes in a run."""
+        scored = self.frame[self.frame[score].notna()]
+        keys = self.keys("tasks", "algorithm", "run")
+        if is_clock(training) and self.runs and not scored.duplicated(self.runs).any():
+            self.roles["training"] = None
+            return
+        stuck = [name for name in roles.constant_steps(scored) if name not in self.used]
+        if is_clock(training) and self.runs and stuck:
+            self._order_by_clock(scored, stuck[0], keys)
+            return
+        epoch = roles.epochs_of(scored, found, training, keys)
+        if epoch is not None:
+            kept = ~scored.duplicated([*keys, epoch], keep="last")
+            self.frame = scored[kept]
+            self.roles["training"] = epoch
+            self.made.append(f"{training} begins anew in each {epoch}: the last row of each {epoch} counts")
+        elif self.runs and roles.is_constant_in_runs(scored, training, score, keys):
+            self._order_by_clock(scored, training, keys)
+
+    def _order_by_clock(self, scored: pd.DataFrame, training: str, keys: Sequence[str]) -> None:
+        """Take the order of a clock as training, whose steps never change; without a clock it cannot be told."""
+        used = [name for name in self.used if name not in (training, self.roles["training"])]
+        clocks = [
+            name
+            for name in roles.clocks_in(scored, used)
+            if name != training and not scored.duplicated([*keys, name]).any()
+        ]
+        self.roles["training"] = None
+        if not clocks:
+            self.missing["training"] = []
+            return
+        name = f"order of {clocks[0]}"
+        order = scored.groupby(list(keys), observed=True)[clocks[0]].rank().astype("int64")
+        self.frame = scored.assign(**{name: order})
+        self.roles["training"] = name
+        self.made.append(f"{training} never changes within a run: training is the order of {clocks[0]}")
+
+    def _number_runs(self) -> None:
+        """Make runs of the rows of each algorithm and task, where scores have neither runs nor training."""
+        known = self.roles
+        if known["run"] is not None or "run" in self.missing or "training" in self.missing:
+            return
+        if known["training"] is not None or _RUN in self.frame:
+            return
+        if "run" in self.typed:
+            return
+        keys = self.keys("algorithm", "tasks")
+        if not keys or not self.frame.duplicated(keys).any():
+            return
+        self.frame = self.frame.assign(**{_RUN: self.frame.groupby(keys).cumcount()})
+        known["run"] = _RUN
+        self.numbered = True
+
+    def _what_tells_apart(self) -> str:
+        """Return the unused column that tells numbered runs apart and that algorithms share, "" if none does."""
+        if not self.numbered:
+            return ""
+        keys = self.keys("algorithm", "tasks")
+        for name in map(str, self.frame.columns):
+            if name in self.used or n_labels(self.frame[name]) < 2 or roles.is_measure(self.frame[name]):
+                continue
+            is_unique = not self.frame.duplicated([*keys, name]).any()
+            if is_unique and are_matched(self.frame, name, self.roles["algorithm"]):
+                return name
+        return ""
+
+    # what cannot be told
+
+    def _find_missing(self) -> None:
+        """Note what no column is named like, and what tells repeated rows apart."""
+        known = self.roles
+        typed_none = "algorithm" in self.typed
+        if known["algorithm"] is None and "algorithm" not in self.missing and not typed_none:
+            used = [*self.used, *self.constant]
+            self.missing["algorithm"] = roles.could_be_labels(self.frame, used, self.keys("run"))
+        keys = self.keys("tasks", "algorithm", "run", "training")
+        repeated = bool(keys) and bool(self.scored.duplicated(keys).any())
+        if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
+            self.missing["run"] = roles.could_be_labels(self.frame, self.used)
+
+
+def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
+    """Refuse a name that is of no column."""
+    for role in (*ROLES, "passage"):
+        for column in listed(given.get(role)):
+            if column in frame:
+                continue
+            has = ", ".join(map(repr, list(frame.columns)[:_MOST_NAMED]))
+            reason = Text("is no column of ", Words("the frame", "ARCHIVE"))
+            near = did_you_mean(column, list(frame.columns))
+            raise Missing(ARGUMENTS.get(role, "task_groups"), column, reason, f"It has {has}{near}")

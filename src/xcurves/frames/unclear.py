@@ -1,0 +1,160 @@
+"""What cannot be told of a frame, with all readings that fit, and what each would compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from xcurves.core.doubts import MOST, Choice
+from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of
+from xcurves.frames import roles
+from xcurves.frames.found import Found, compared, repeats
+from xcurves.frames.reading import Doubt
+
+_MOST_COLUMNS = 6  # that a role could be
+
+
+def doubt_of(found: Found) -> Doubt | None:
+    """Return what cannot be told of a frame, None if all can."""
+    if found.missing.get("training") == []:
+        return _doubt_of_training(found)
+    if found.missing:
+        return Doubt(dict(found.missing), tuple(_choices(found)))
+    return _doubt_of_ends(found) or _doubt_of_parts(found) or _doubt_of_rising(found)
+
+
+def _doubt_of_ends(found: Found) -> Doubt | None:
+    """Return what to ask where runs were ended early: to leave them out may reward failing."""
+    if found.state is None:
+        return None
+    ends = found.frame[found.state].astype(str).str.casefold()
+    labels = sorted(found.frame[found.state][ends.isin(ENDED_EARLY)].unique())
+    finished = found.frame[found.state][ends.isin(FINISHED)].unique().tolist()
+    if not labels or len(finished) != 1:
+        return None
+    rest = found.frame[found.frame[found.state] == finished[0]]
+    select = {"select": f"{found.state}={finished[0]}"}
+    choices = [Choice(select, f"{compared(rest, found.roles)}, without those")]
+    counts = {"missing_scores": "failed"}
+    choices.append(Choice(counts, f"{compared(found.frame, found.roles)}, those failed"))
+    if found.typed.get("missing_scores") == "failed":
+        return None
+    return Doubt({}, tuple(choices), f"has runs that were {', '.join(labels)}")
+
+
+def _doubt_of_parts(found: Found) -> Doubt | None:
+    """Return what to ask where scores of train and test stand below each other."""
+    if not repeats(found.frame, found.roles):
+        return None
+    for name in map(str, found.frame.columns):
+        if name in found.used or not roles.says_data(found.frame, name):
+            continue
+        choices = []
+        for label in found.frame[name].dropna().unique().tolist():
+            part = found.frame[found.frame[name] == label]
+            if not repeats(part, found.roles):
+                chosen = {"select": f"{name}={label}"}
+                choices.append(Choice(chosen, compared(part, found.roles)))
+        if choices:
+            return Doubt(
+                {},
+                tuple(choices[:MOST]),
+                f"has scores of several data: {name}",
+            )
+    return None
+
+
+def _doubt_of_training(found: Found) -> Doubt:
+    """Return what to ask where a step never changes within a run and no clock says what came first."""
+    kept = {
+        "last": "the last row of each run",
+        "mean": "the mean of the rows of each run",
+    }
+    known = found.roles | {"training": None}
+    choices = [
+        Choice(
+            {"training": None, "duplicates": how},
+            f"{compared(found.frame, known)}, {words}",
+        )
+        for how, words in kept.items()
+    ]
+    return Doubt(
+        {},
+        tuple(choices),
+        "has steps that never change within a run while scores do",
+    )
+
+
+def _doubt_of_rising(found: Found) -> Doubt | None:
+    """Return what to ask where whole numbers of unknown name rise within each run: steps or items."""
+    known = found.roles
+    if known["training"] is not None or "training" in found.typed or not found.runs:
+        return None
+    if "tasks" in found.typed or not repeats(found.frame, known):
+        return None
+    scored = found.scored
+    for name in map(str, found.frame.columns):
+        if name in found.used or dim_of(name) is not None:
+            continue
+        if not roles.rises_in_runs(scored, name, found.runs):
+            continue
+        as_steps = {"training": name}
+        as_items = {"tasks": [*known["tasks"], name]}
+        n_levels = scored[name].nunique()
+        choices = (
+            Choice(as_steps, f"{compared(found.frame, known)}, at {n_levels:,} steps"),
+            Choice(as_items, compared(found.frame, known | as_items)),
+        )
+        return Doubt(
+            {},
+            choices,
+            f"does not say whether {name} counts steps of training or names tasks",
+        )
+    return None
+
+
+def _choices(found: Found) -> list[Choice]:
+    """Return the readings that fit, each by the columns that settle it."""
+    if not all(found.missing.values()):
+        return []
+    settled = list(found.missing)
+    lists = [found.missing[role][:_MOST_COLUMNS] for role in settled]
+    if "score" in settled:  # after the columns that say which run it is of
+        place = settled.index("score")
+        lists[place] = list(reversed(found.missing["score"][-_MOST_COLUMNS:]))
+    readings = []
+    for columns in product(*lists):
+        if len(set(columns)) < len(columns):
+            continue
+        chosen = dict(zip(settled, columns, strict=True))
+        known = found.roles | chosen
+        readings.append(
+            (
+                repeats(found.frame, known),
+                Choice(chosen, compared(found.frame, known)),
+            )
+        )
+    fitting = [choice for again, choice in readings if not again]
+    if not fitting and settled == ["algorithm"] and "tasks" not in found.typed:
+        fitting = _choices_of_parts(found, lists[0])
+    if not fitting and "run" in settled:
+        return []  # no column tells the runs apart
+    return (fitting or [choice for _, choice in readings])[:MOST]
+
+
+def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:
+    """Return the readings in which all columns are used: one is the algorithm and the others tasks, or all are."""
+    tasks = found.roles["tasks"]
+    every: list[dict[str, Any]] = [
+        {
+            "algorithm": name,
+            "tasks": [*tasks, *(other for other in columns if other != name)],
+        }
+        for name in columns
+    ]
+    every.append({"algorithm": list(columns)})
+    readings = [(chosen, found.roles | chosen) for chosen in every]
+    return [
+        Choice(chosen, compared(found.frame, known)) for chosen, known in readings if not repeats(found.frame, known)
+    ]
