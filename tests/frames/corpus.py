@@ -2,8 +2,9 @@
 
 An input is files below a folder, made by a function that returns their text by path (or a frame, written as CSV), the
 options that are typed, and what is right: a `Read`, `ASKS` or `REFUSES`. `test_readings.py` reads each by the shell and
-by Python, compares the two, and follows every command that a question proposes. Rows of repeated scores, wide tables
-and arrays are in `corpus_rows.py`, formats of packages in `corpus_sources.py`.
+by Python, compares the two, and follows every command that a question proposes. Further folders are in
+`corpus_folders.py`, rows of repeated scores, wide tables and arrays in `corpus_rows.py`, formats of packages in
+`corpus_sources.py`.
 """
 
 from __future__ import annotations
@@ -587,9 +588,6 @@ INPUTS["two levels of numbers that are named"] = Input(
     placed(*crossed(["sac", "td3"], ["10", "20"], ["0", "1", "2"])),
     Read("algorithm", "run", "step", "return", ("size",), False, 2, 3, 3, 2),
     ("--folders", "algorithm", "size", "run"),
-)
-INPUTS["folders that differ in case and dashes only"] = Input(
-    placed(*crossed(["dog-run", "dog_run"], ["0", "1"])), Refuses("differ in case")
 )
 
 

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from frames import corpus, corpus_rows, corpus_sources
+from frames import corpus, corpus_folders, corpus_rows, corpus_sources
 from xcurves.cli.options import parser, settle
 from xcurves.cli.scales import with_direction
 from xcurves.cli.shell_words import Shell
@@ -24,7 +24,7 @@ from xcurves.core.doubts import Doubtful
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import written_for
 
-INPUTS = corpus.INPUTS | corpus_rows.INPUTS | corpus_sources.INPUTS
+INPUTS = corpus.INPUTS | corpus_folders.INPUTS | corpus_rows.INPUTS | corpus_sources.INPUTS
 MOST_COMMANDS = 4
 
 
@@ -54,14 +54,15 @@ def options_of(typed):
 
 
 def by_shell(typed) -> tuple[xr.DataArray, str]:
-    """Return the curves that the shell reads, and the line that it says."""
+    """Return the curves that the shell reads, and the lines that it says."""
     options = options_of(typed)
     with written_for(Shell(options)):
         opened = open_archive(options)
         named, said = read_as(select(opened, options), options)
         (_, curves), *_ = curves_of_options(named, options)
         curves, which = with_direction(curves, options)
-    return curves, f"{said}\n{which}"
+    of_runs = curves.attrs.get("named_by", "")
+    return curves, f"{of_runs}\n{said}\n{which}"
 
 
 def by_python(typed) -> xr.DataArray:

@@ -205,8 +205,22 @@ def test_copied_runs_are_said_once():
             method(copied(), n_resamples=99, rng=0)
 
 
+@pytest.mark.parametrize("n_levels", [1, 2, 3])
+def test_copied_runs_of_few_levels_are_said_where_scores_have_many_digits(n_levels):
+    frame = copied(n_levels).curves.to_frame()
+    with pytest.warns(UserWarning, match=SAID):
+        frame.curves.to_dataarray("score", extra="task")
+
+
+@pytest.mark.parametrize("scores", [copied(3).round(9), (copied(3) * 1000).round() / 9973])
+def test_few_scores_of_few_digits_or_counts_are_not_said_to_be_copied(scores):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores.curves.to_frame().curves.to_dataarray("score", extra="task")
+
+
 def test_scores_that_are_the_same_by_chance_are_not():
-    curves = copied(3)
+    curves = copied(3).round(3)
     constant = xr.zeros_like(copied())
     absent = copied().where(copied().run > 0).isel(task=[0, 2])
     with warnings.catch_warnings():

@@ -294,7 +294,7 @@ def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
 
 LOGS = Path(__file__).parent / "logs"
 OF_PACKAGES = {  # what packages wrote: the source that it is recognised as
-    "stable-baselines3": "monitor",
+    "stable-baselines3": "evaluations",
     "stable-baselines3/ppo/0/evaluations.npz": "evaluations",
     "lightning": "lightning",
     "lightning/fast/0/metrics.csv": "lightning",
@@ -340,6 +340,7 @@ TO_CURVES = {
 
 
 @pytest.mark.parametrize(("path", "source"), OF_PACKAGES.items())
+@pytest.mark.filterwarnings("ignore:.* holds monitor too")
 def test_logs_of_packages_are_recognised_and_read_as_by_their_own_reader(path, source):
     assert readers.recognize(LOGS / path).name == source
     found = readers.read(LOGS / path)

@@ -1,5 +1,6 @@
 import gzip
 import io
+import re
 
 import pandas as pd
 import pytest
@@ -146,3 +147,39 @@ def test_hidden_files_and_links_are_left_out(tmp_path):
         ["sac", 0],
         ["sac", 1],
     ]
+
+
+def test_links_that_lead_elsewhere_are_named(tmp_path):
+    root = tmp_path / "logs"
+    for place in (root / "sac/0", root / "sac/1", tmp_path / "elsewhere"):
+        place.mkdir(parents=True)
+        (place / "progress.csv").write_text("step,return\n0,1\n")
+    (root / "sac" / "2").symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(UserWarning, match=r"sac/2 is a link and is left out$"):
+        assert set(read(root)["run"]) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "sac/2 has no rows and is left out"),
+        ("step,return\n", "sac/2 has no rows and is left out"),
+        ("0,1.5\n1,2.5\n", "sac/2/progress.csv has no names of columns and is left out"),
+    ],
+)
+def test_a_run_that_is_left_out_is_named(tmp_path, text, said):
+    for run in "012":
+        place = tmp_path / "sac" / run / "progress.csv"
+        place.parent.mkdir(parents=True)
+        place.write_text("step,return\n0,1\n")
+    place.write_text(text)
+    with pytest.warns(UserWarning, match=f"{re.escape(said)}$"):
+        assert set(read(tmp_path)["run"]) == {0, 1}
+
+
+def test_a_run_without_the_logs_of_evaluation_of_the_others_is_named(tmp_path):
+    for place in ("sac/0/train", "sac/0/eval", "sac/1/train"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "progress.csv").write_text("step,return\n0,1\n")
+    with pytest.warns(UserWarning, match="sac/1/train/progress.csv has no eval beside and is left out"):
+        assert set(read(tmp_path)["run"]) == {0}

@@ -95,7 +95,7 @@ def test_folders_say_who_a_run_is(tmp_path, folders, labels):
 
 def test_names_of_which_no_two_share_a_word_are_no_algorithms(tmp_path):
     runs(tmp_path, [{}] * 3, folders=["golden-sun-1", "dry-leaf-2", "calm-sea-3"])
-    with pytest.raises(ValueError, match="say how names are made"):
+    with pytest.raises(ValueError, match="'calm-sea-3' is the name of a run"):
         readers.read(tmp_path)
 
 

@@ -6,7 +6,7 @@ Names of scores are in `direction`, which also says which end of them is better.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from xcurves.core.labels import DIMS
 
@@ -32,7 +32,9 @@ USUAL_EXTRAS = ITEMS | names_in(
 )
 # Parts of one data set, which all algorithms have alike.
 FOLDS = names_in("fold folds cv resample split")
-_PARTS_OF_DATA = names_in("train training val valid validation dev test eval")
+TRAINED = names_in("train training")
+EVALUATED = names_in("eval evaluation test val valid validation dev")
+_PARTS_OF_DATA = TRAINED | EVALUATED
 # Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
 STEPS = names_in(
     "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "
@@ -117,6 +119,16 @@ def is_fold(name: object) -> bool:
 def are_parts_of_data(labels: Collection[object]) -> bool:
     """Return whether labels say of which data a score is, train or test, and no folds."""
     return {str(label).strip().casefold() for label in labels} <= _PARTS_OF_DATA
+
+
+def alike(names: Iterable[object]) -> tuple[str, str] | None:
+    """Return the first two names that differ in case, -, _ and blanks only, None if there are none."""
+    first_with: dict[str, str] = {}
+    for name in map(str, names):
+        first = first_with.setdefault(re.sub(r"[-_ ]", "", name).casefold(), name)
+        if first != name:
+            return first, name
+    return None
 
 
 def _is_item_id(name: object) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -40,6 +42,8 @@ BUDGET = "budget"
 LAST_LEVEL = "last training level of the run"  # the long_name of the coordinate, which tells it from other budgets
 FRACTIONS = 20  # of a budget, as a rule
 _DIFFERENT = 4  # different scores of runs that are not the same by chance
+_DIGITS = 12  # of a score that is not the same by chance
+_LARGEST_COUNT = 10_000  # of samples, in k of which an algorithm is right
 _NAMED = 8  # tasks in a warning
 
 
@@ -186,10 +190,11 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     """Warn of two runs of a task with the same score at every level: data that were copied.
 
     Curves have the dims (..., algorithm, run, training) or (..., evaluation); lazy ones are not looked at. Scores of
-    few different values may be the same by chance.
+    few different values may be the same by chance, unless they have many digits; without training an algorithm may have
+    the same score in all runs.
     """
     last = str(next(dim for dim in ("training", labels.EVALUATION) if dim in curves.dims))
-    if curves.chunks is not None or curves.sizes[last] < _DIFFERENT:
+    if curves.chunks is not None or validation.NO_TRAINING in curves.attrs:
         return
     curves = curves.transpose(..., "algorithm", "run", last)
     n_runs = curves.sizes["algorithm"] * curves.sizes["run"]
@@ -225,9 +230,19 @@ def _first_copy(scores: Floats) -> tuple[int, int] | None:
         first = first_with.setdefault(levels.tobytes(), run)
         if first == run:
             continue
-        if len(np.unique(levels[~np.isnan(levels)])) >= _DIFFERENT:
+        scored = levels[np.isfinite(levels)]
+        if len(np.unique(scored)) >= _DIFFERENT or any(map(_has_many_digits, scored.tolist())):
             return first, run
     return None
+
+
+def _has_many_digits(score: float) -> bool:
+    """Return whether a score has so many digits that no other is the same by chance; no fraction k/n has."""
+    digits = repr(score).partition("e")[0].replace(".", "").lstrip("-0")
+    if len(digits) < _DIGITS:
+        return False
+    fraction = Fraction(score).limit_denominator(_LARGEST_COUNT)
+    return abs(float(fraction) - score) > 2 * math.ulp(score)
 
 
 def check_scored(curves: xr.DataArray) -> None:

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xcurves.core.doubts import Choice
+from xcurves.core.names import words_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.frames.columns import Duplicates
-from xcurves.frames.mixed_runs import Named, say_unused, telling_apart
+from xcurves.frames.mixed_runs import Named, asks, say_unused, telling_apart
 from xcurves.frames.restarts import in_order
 from xcurves.kernels.times.ragged import Rows
 
@@ -93,7 +95,7 @@ def _say_joined(n_repeated: int, duplicates: Duplicates) -> str:
     return f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"
 
 
-def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named) -> Refusal:
+def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named) -> ValueError:
     """Return the error about repeated rows of a frame, its sorted `rows` in that order."""
     repeated = np.sort(order[1:][~_changes(rows)])
     first = "; ".join(str(tuple(row)) for row in frame[named.keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
@@ -102,6 +104,9 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
         count = "1 row repeats"
     by_row = np.argsort(order)
     apart = telling_apart(frame.iloc[order[by_row]], rows.curve[by_row], rows.level[by_row], named.used)
+    if len(apart) == 1 and words_of(apart[0])[-1:] in (["episode"], ["episodes"]):
+        mean = Choice({"duplicates": "mean"}, f"the mean of the episodes at each {named.dims.get('training', 'run')}")
+        return asks(f"{count} a ({', '.join(map(str, named.keys))}), with another {apart[0]!r} each", [mean], named)
     if apart:
         unused, cure = say_unused(frame, apart, named)
         count = f"{unused}, and {count}"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcurves.core.direction import SCORES, looks_like_score
 from xcurves.core.name_patterns import CONFIG
-from xcurves.core.names import is_clock, is_step, names_in, words_of
+from xcurves.core.names import alike, is_clock, is_step, names_in, words_of
 
 _MEASURED = (
     {"eval", "evaluation"},
@@ -41,6 +41,9 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     ordered = [varied[place] for _, place in ranked]
     if not ordered:
         return None, varied
+    twins = [name for name in ordered if alike([ordered[0], name]) is not None]
+    if twins:
+        return None, [ordered[0], *twins]
     return ordered[0], ordered[1:]
 
 

@@ -49,8 +49,8 @@ SOURCES = (
     rllib.SOURCE,
     mlflow.STORE,
     mlflow.DATABASE,
+    stable_baselines3.EVALUATIONS,  # before those of training
     stable_baselines3.MONITOR,
-    stable_baselines3.EVALUATIONS,
     stable_baselines3.TEXT,
     sacred.SOURCE,
     tensorboard.CLEANRL,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, asked, counted, runs_each
-from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, call, give
+from xcurves.core.names import alike
+from xcurves.core.refusal import UNSAID, Proposal, Refusal, call, give
 
 _NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
@@ -18,9 +19,11 @@ _NUMBERED = re.compile(  # the words before a number need no mark before them, s
 _NAMES = ("task", "algorithm", "run")
 _RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _WHOLE = re.compile(r"\d+")
+_RUN_NAME = re.compile(r"[a-z]+-[a-z]+-\d+", re.IGNORECASE)  # that Weights & Biases makes: dashing-sunset-12
 # Names of folders that are no algorithm's.
 _OF_PLACE = re.compile(
-    r"logs?|runs?|outputs?|multirun|results?|version_\d+|checkpoint-\d+|train|eval|test|val|"
+    r"logs?|runs?|outputs?|multirun|results?|version_\d+|checkpoint-\d+|"
+    r"train|training|eval|evaluation|test|val|valid|validation|dev|"
     r"\d{4}-?\d{2}-?\d{2}.*|\d{2}[-:]\d{2}[-:]\d{2}|(?=.*\d)[0-9a-f]{7,}",
     re.IGNORECASE,
 )
@@ -53,10 +56,15 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
         return None
     levels = [list(level) for level in zip(*places, strict=True)]
     if len(levels) == 1:
-        return _of_names(levels[0])
+        return _of_names(levels[0], root)
     kept = _kept(levels)
     numbers = [index for index in kept if all(map(_RUN.fullmatch, levels[index]))]
-    if numbers:
+    of_runs = [index for index in kept if are_run_names(levels[index])]
+    if of_runs:
+        run = of_runs[-1]
+        kept = [index for index in kept if index not in numbers and index not in of_runs]
+        kept.append(run)
+    elif numbers:
         varied = [index for index in numbers if len(set(levels[index])) > 1]
         run = (varied or numbers)[-1]
         _ask_of_numbers(levels, kept, varied, root)
@@ -67,9 +75,9 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
         return None
     names = _NAMES[-len(kept) :]
     labels = pd.DataFrame({name: levels[index] for name, index in zip(names, kept, strict=True)})
-    _refuse_likenesses(labels["algorithm"], root)
     of_level = {index: name for name, index in zip(names, kept, strict=True)}
     every = [of_level.get(index, f"folder{index + 1}") for index in range(len(levels))]
+    _ask_of_likenesses(labels, every, root)
     said = f"folders are {', '.join(names)}"
     if kept != sorted(kept):
         said = f"folders are {', '.join(name for name in every if name in names)}"
@@ -81,6 +89,10 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     kept = list(range(len(levels)))
     while len(kept) > 2 and len(set(levels[kept[-1]])) == 1 and not re.search(r"\d", levels[kept[-1]][0]):
         kept.pop()
+    # one folder logs, or eval, that all runs are in says nothing
+    of_place = [index for index in kept if len(set(levels[index])) == 1 and _OF_PLACE.fullmatch(levels[index][0])]
+    if len(kept) > 2:
+        kept = [index for index in kept if index not in of_place or _RUN.fullmatch(levels[index][0])]
     while len(kept) > 3 and len(set(levels[kept[0]])) == 1:
         kept.pop(0)
     if len(kept) > 3:
@@ -88,7 +100,7 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     return kept
 
 
-def _of_names(names: Sequence[str]) -> Levels | None:
+def _of_names(names: Sequence[str], root: str) -> Levels | None:
     """Return the labels of names that have an algorithm and a number."""
     parts = [_NUMBERED.fullmatch(name) for name in names]
     if not all(parts):
@@ -97,7 +109,8 @@ def _of_names(names: Sequence[str]) -> Levels | None:
     # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
     if labels["algorithm"].is_unique or labels.duplicated().any():
         return None
-    _refuse_likenesses(labels["algorithm"], "")
+    marks = sorted({part.string[part.end("algorithm") : part.start("run")] for part in parts if part})
+    _ask_of_likenesses(labels, [], root, marks)
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
 
 
@@ -156,24 +169,50 @@ def doubtful(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
     proposals = []
     for choice in choices:
         options = dict(choice.columns)
-        folders = tuple(options.pop("folders"))
-        read = call("xcurves.readers.read", root, folders=folders).then(call(".curves.to_dataarray", **options))
+        how = {name: _plain(options.pop(name)) for name in ("folders", "names") if name in options}
+        read = call("xcurves.readers.read", root, **how).then(call(".curves.to_dataarray", **options))
         proposals.append(Proposal(read, give(**choice.columns), choice.compares))
     return asked("path", question, proposals)
 
 
-def _refuse_likenesses(labels: pd.Series[str], root: str) -> None:
-    """Refuse names that differ in case, - and _ only: they may be of one algorithm."""
-    plain: dict[str, str] = {}
-    for label in map(str, labels.unique()):
-        other = plain.setdefault(re.sub(r"[-_ ]", "", label).casefold(), label)
-        if other != label:
-            raise Refusal(
-                "",
-                UNSAID,
-                f"folders {other!r} and {label!r} below {root or 'the path'} differ in case, - and _ only",
-                Cure(
-                    "Rename one if they are one algorithm; if not, say so: ",
-                    give(names="{algorithm}/{run}/FILE"),
-                ),
-            )
+def _plain(value: Any) -> Any:
+    """Return several levels as a tuple, a pattern as it is."""
+    return value if isinstance(value, str) else tuple(value)
+
+
+def are_run_names(labels: Sequence[str]) -> bool:
+    """Return whether labels are names of runs that Weights & Biases makes, all different: they say no algorithm."""
+    return len(labels) > 1 and len(set(labels)) == len(labels) and all(map(_RUN_NAME.fullmatch, labels))
+
+
+def _ask_of_likenesses(
+    labels: pd.DataFrame,
+    folders: Sequence[str],
+    root: str,
+    marks: Sequence[str] = (),
+) -> None:
+    """Ask about names that differ in case, - and _ only, which may be of one algorithm or task.
+
+    `folders` names the levels; where names of folders are cut, `marks` are what stands between algorithm and run.
+    """
+    for dim in ("task", "algorithm"):
+        found = alike(labels[dim].unique()) if dim in labels else None
+        if found is None:
+            continue
+        one, other = map(repr, found)
+        differ = f"folders {one} and {other} below {root} differ in case, - and _ only"
+        if len(marks) > 1:
+            raise Refusal("", UNSAID, differ, f"Rename one, also if they are two {dim}s")
+        options: dict[str, Any] = {"folders": folders}
+        if marks:
+            options = {"names": f"{{algorithm}}{marks[0]}{{run}}"}
+        choice = Choice(options, f"they are two {dim}s, {_compared(labels)}")
+        raise doubtful(f"{differ}. Rename one if they are one {dim}", [choice], root)
+
+
+def _compared(labels: pd.DataFrame) -> str:
+    """Return how many algorithms, tasks and runs labels have."""
+    groups = labels.drop(columns="run").value_counts()
+    n_tasks = labels["task"].nunique() if "task" in labels else 1
+    n_algorithms = counted(labels["algorithm"].nunique(), "algorithm")
+    return f"{n_algorithms}, {counted(n_tasks, 'task')}, {runs_each(int(groups.min()), int(groups.max()))}"

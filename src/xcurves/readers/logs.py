@@ -14,7 +14,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.direction import looks_like_score
 from xcurves.core.name_patterns import compiled, whole_numbers
-from xcurves.core.names import dim_of, is_clock, is_step
+from xcurves.core.names import EVALUATED, dim_of, is_clock, is_step
 from xcurves.core.refusal import (
     UNSAID,
     Cure,
@@ -27,10 +27,12 @@ from xcurves.core.refusal import (
 )
 from xcurves.core.validation import check_path
 from xcurves.readers.cells import with_one_unit
+from xcurves.readers.folder_levels import are_run_names
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
-from xcurves.readers.source import Source, pattern_of, read_files
+from xcurves.readers.parts_of_data import evaluated
+from xcurves.readers.source import HEADLESS, Source, pattern_of, read_files
 from xcurves.readers.who import name_runs
 
 Key = tuple[str, Any]  # algorithm and run
@@ -53,6 +55,17 @@ def files_below(root: str | Path, *hidden: str) -> list[Path]:
         folders[:] = [name for name in folders if name in hidden or not name.startswith(".")]
         found += [Path(place, name) for name in names if not name.startswith(".")]
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+
+def links_out_of(root: Path, source: Source) -> list[Path]:
+    """Return the links below a folder to what lies elsewhere: folders, and files that are named like logs."""
+    found = list[Path]()
+    for place, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        named = [name for name in names if source.is_named(Path(place, name)) and could_be_log(Path(name))]
+        found += [Path(place, name) for name in (*folders, *named)]
+    top = root.resolve()
+    return sorted(path for path in found if path.is_symlink() and not path.resolve().is_relative_to(top))
 
 
 def candidates(source: Source, files: Sequence[Path], root: str | Path) -> list[Path]:
@@ -91,9 +104,11 @@ def read_each_run(
     kept, left_out, empty = dict[int, pd.DataFrame](), list[str](), list[str]()
     are_placed = False
     for number, files in enumerate(groups):
-        with parsing(files[0], source.what):
-            rows, cut = read_files(source, files, Path(root))
-            check_cells(rows, files[0])
+        rows, cut = pd.DataFrame(), ""
+        if len(groups) == 1 or any(file.stat().st_size for file in files):
+            with parsing(files[0], source.what):
+                rows, cut = read_files(source, files, Path(root))
+                check_cells(rows, files[0])
         if source.general and _are_places(rows, files, is_run="run" in labels):
             rows = rows.assign(step=np.arange(1, len(rows) + 1))
             are_placed = True
@@ -107,6 +122,10 @@ def read_each_run(
                 place = files[0]
             empty.append(f"{place} has no rows and is left out")
     warn_first(left_out)
+    headless = {number: rows.attrs[HEADLESS] for number, rows in kept.items() if HEADLESS in rows.attrs}
+    if len(headless) < len(kept):  # among others that have names
+        empty += [f"{file} has no names of columns and is left out" for file in headless.values()]
+        kept = {number: rows for number, rows in kept.items() if number not in headless}
     if not kept:
         raise Refusal(
             "path",
@@ -114,6 +133,8 @@ def read_each_run(
             Text(of_path(root), f": its {source.logs} have no rows"),
             "Check what was logged",
         )
+    if Path(root).is_dir():
+        empty += [f"{link} is a link and is left out" for link in links_out_of(Path(root), source)]
     warn_first(empty)
     units = _in_one_unit(kept)
     of_rows = np.repeat(list(kept), [len(rows) for rows in kept.values()])
@@ -186,23 +207,49 @@ def _runs(
 ) -> tuple[pd.DataFrame, list[list[Path]], str, str]:
     """Return the labels of runs, a row each, the logs of each, how labels were found, and a column with others."""
     found = find_logs(root, source)
+    taken = ""
     if folders is None and names is None and Path(root).is_dir():
+        found, taken, left_out = evaluated(found, Path(root))
+        warn_first(left_out)
         places = _by_place(Path(root), found, source)
         named = name_runs(
             list(places),
-            [source.home_of(files[0]) for files in places.values()],
+            [_with_configuration(source.home_of(files[0])) for files in places.values()],
             str(root),
         )
         if named is not None:
             labels = named.labels.apply(whole_numbers)
-            return labels, list(places.values()), named.said, named.rival
+            said = "; ".join(filter(None, [named.said, taken]))
+            return labels, list(places.values()), said, named.rival
+        _refuse_run_names(list(places), root)
     names_of, groups = _by_label(root, source, found, folders, names)
     return (
         pd.DataFrame(list(groups), columns=names_of, dtype=str).apply(whole_numbers),
         list(groups.values()),
-        "",
+        taken,
         "",
     )
+
+
+def _with_configuration(home: Path) -> Path:
+    """Return the folder beside whose logs a configuration may be: above one that is called eval."""
+    if home.name.casefold() in EVALUATED:
+        return home.parent
+    return home
+
+
+def _refuse_run_names(places: Sequence[tuple[str, ...]], root: str | Path) -> None:
+    """Refuse folders that have the names of runs that Weights & Biases makes, where nothing says the algorithm."""
+    if len({len(place) for place in places}) > 1:
+        return
+    for level in zip(*places, strict=True):
+        if are_run_names(level):
+            raise Refusal(
+                "path",
+                UNSAID,
+                Text(of_path(root), f": {level[0]!r} is the name of a run, and nothing says of which algorithm"),
+                'Put the runs of each algorithm in a folder, or beside each log config.json of {"algorithm": "ppo"}',
+            )
 
 
 def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[str, ...], list[Path]]:

@@ -18,6 +18,7 @@ from xcurves.readers.open_files import beginning
 
 # what rows are joined by, where no source says it
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
+HEADLESS = "headless"  # the attr that says which file has no names of columns
 _SHARED = ("epoch", "iter")  # counts that files of a run may have besides
 _NUMBERED = re.compile(  # a name, what is between, and a number
     r"(.*?[^\W\d_].*?)((?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*)\d+",
@@ -74,7 +75,7 @@ class Source(NamedTuple):
 
     def has(self, path: Path) -> bool:
         """Return whether a file is a log of this source."""
-        if self.files and not any(_ends_like(path, pattern) for pattern in self.files):
+        if not self.is_named(path):
             return False
         if self.beside and not (path.parent / self.beside).is_file():
             return False
@@ -85,6 +86,10 @@ class Source(NamedTuple):
         if self.by_content and format_of(path) not in self.formats:
             return False
         return self.is_log is None or self.is_log(path)
+
+    def is_named(self, path: Path) -> bool:
+        """Return whether a file is called like a log of this source."""
+        return not self.files or any(_ends_like(path, pattern) for pattern in self.files)
 
     def home_of(self, log: Path) -> Path:
         """Return the folder of the run of a log."""
@@ -121,9 +126,12 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
         ]
 
     merged = tables[0]
+    headless = [rows.attrs[HEADLESS] for rows in tables if HEADLESS in rows.attrs]
     for place in range(1, len(tables)):
         merged = _joined(merged, tables[place], step, files[: place + 1], source, root)
     merged.attrs = {"units": {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}}
+    if headless:
+        merged.attrs[HEADLESS] = headless[0]
     if step in merged:
         merged = merge_steps(merged, step)
     return Run(merged, "; ".join(left_out))
@@ -202,7 +210,9 @@ def _named(rows: pd.DataFrame, path: Path, headless: Sequence[str]) -> pd.DataFr
             "Write names of columns in its first line",
         )
     metric = path.name.removesuffix(".gz").rpartition(".")[0]
-    return rows.set_axis([*counts, metric], axis=1)
+    named = rows.set_axis([*counts, metric], axis=1)
+    named.attrs[HEADLESS] = str(path)
+    return named
 
 
 def _step_of(rows: pd.DataFrame) -> str:

@@ -1,0 +1,108 @@
+"""Logs of training beside those of evaluation: which of them are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from xcurves.core.doubts import Choice, counted
+from xcurves.core.names import EVALUATED, TRAINED, is_clock, is_step
+from xcurves.readers.folder_levels import doubtful
+from xcurves.readers.log_files import header
+from xcurves.readers.source import pattern_of
+
+
+class Evaluated(NamedTuple):
+    """The logs that are read, what was taken, and what is said of those that are not."""
+
+    logs: list[Path]
+    said: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+class _Part(NamedTuple):
+    """A log whose folder, or file, is called train, eval, test, ...: that word, and the path around it."""
+
+    log: Path
+    word: str
+    around: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def is_evaluation(self) -> bool:
+        return self.word.casefold() in EVALUATED
+
+
+def evaluated(logs: Sequence[Path], root: Path) -> Evaluated:
+    """Return the logs of evaluation where runs have those of training too; ask where they have several.
+
+    Files train.csv and eval.csv without a score in common are parts of one log.
+    """
+    parts = [part for log in logs if (part := _part_of(log, root)) is not None]
+    beside: dict[tuple[tuple[str, ...], ...], list[_Part]] = {}
+    for part in parts:
+        beside.setdefault(part.around, []).append(part)
+    several = [those for those in beside.values() if len({part.word for part in those}) > 1]
+    if not several or _are_of_one_log(several[0]):
+        return Evaluated(list(logs))
+    words = list(dict.fromkeys(part.word for those in several for part in those if part.is_evaluation))
+    if len(words) != 1:
+        _ask(several, root)
+    (word,) = words
+    trained = [part for part in parts if part.word.casefold() in TRAINED]
+    left_out = tuple(
+        f"{part.log} has no {word} beside and is left out" for part in trained if len(beside[part.around]) < 2
+    )
+    gone = {part.log for part in trained}
+    others = ", ".join(sorted({part.word for part in trained}))
+    return Evaluated(
+        [log for log in logs if log not in gone],
+        f"{word} is taken, {others} is not",
+        left_out,
+    )
+
+
+def _part_of(log: Path, root: Path) -> _Part | None:
+    """Return which part of the data a log is of, as the last folder or the file says that is called so."""
+    *folders, file = log.relative_to(root).parts
+    names = [*folders, file.partition(".")[0]]
+    for place in range(len(names) - 1, -1, -1):
+        if names[place].casefold() in EVALUATED | TRAINED:
+            # Events of TensorBoard are in files of any name.
+            after = tuple(folders[place + 1 :])
+            if place < len(folders) and not file.startswith("events."):
+                after += (file,)
+            return _Part(log, names[place], (tuple(folders[:place]), after))
+    return None
+
+
+def _are_of_one_log(parts: Sequence[_Part]) -> bool:
+    """Return whether files of one folder have no score in common."""
+    if len({part.log.parent for part in parts}) > 1:
+        return False
+    names = [{name for name in header(part.log) if not (is_step(name) or is_clock(name))} for part in parts]
+    return not set.intersection(*names)
+
+
+def _ask(several: Sequence[Sequence[_Part]], root: Path) -> None:
+    """Ask which part of the data is meant."""
+    choices = []
+    for word in dict.fromkeys(part.word for parts in several for part in parts):
+        those = [part for parts in several for part in parts if part.word == word]
+        choices.append(Choice({"names": _pattern_of(those[0], root)}, f"{counted(len(those), 'log')} of {word}"))
+    shown = " or ".join(part.word for part in several[0])
+    raise doubtful(f"{root}: runs have logs of several data, {shown}", choices, str(root))
+
+
+def _pattern_of(part: _Part, root: Path) -> str:
+    """Return the pattern of the paths of the logs of a part of the data."""
+    before, _ = part.around
+    place = len(before)
+    folders = [*before, *part.log.relative_to(root).parts[place + 1 : -1]]
+    home = root.joinpath(*folders)
+    *levels, _ = pattern_of(root, home / "log", home).split("/")
+    word = part.word
+    is_file = part.log.relative_to(root).parts[place : place + 1] == (part.log.name,)
+    if is_file:
+        word = part.log.name
+    return "/".join([*levels[:place], word, *levels[place:]])

@@ -1,0 +1,145 @@
+"""Inputs of the corpus whose folders hold more than the curves of runs: see `corpus.py`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, crossed
+
+INPUTS: dict[str, Input] = {}
+RUNS = ["0", "1"]
+TWO = Read("algorithm", "run", "step", "return", (), False, 2, 2, 3)
+
+
+def table(number: int, score: str = "return", head: str | None = None) -> str:
+    """Return a CSV of a run, each with other scores."""
+    head = f"step,{score}" if head is None else head
+    scores = np.random.default_rng(number).normal(size=3)
+    return "\n".join([head, *(f"{step},{value:.3f}" for step, value in zip((0, 10, 20), scores, strict=True))]) + "\n"
+
+
+def at(*places: str, of: Callable[[int], str] = table) -> Callable[[], Files]:
+    """Return files at places below logs/, each with other scores."""
+    return lambda: {f"logs/{place}": of(number) for number, place in enumerate(places)}
+
+
+def beside(files: Files, **more: str) -> Callable[[], Files]:
+    """Return files with others in place of some, or beside them; in names of files __ is a slash."""
+    return lambda: {**files, **{f"logs/{name.replace('__', '/')}.csv": text for name, text in more.items()}}
+
+
+# --- logs of training beside those of evaluation ---
+
+EVAL = replace(TWO, says="eval is taken, train is not")
+INPUTS["folders train and eval of each run"] = Input(at(*crossed(AB, RUNS, ["train", "eval"], ["progress.csv"])), EVAL)
+INPUTS["folders train and eval above all runs"] = Input(
+    at(*crossed(["train", "eval"], AB, RUNS, ["progress.csv"])), EVAL
+)
+INPUTS["files train and eval of each run"] = Input(at(*crossed(AB, RUNS, ["train.csv", "eval.csv"])), EVAL)
+INPUTS["files train and eval are of one log where they share no score"] = Input(
+    lambda: {
+        f"logs/{algorithm}/{run}/{file}.csv": table(number, score)
+        for number, (algorithm, run) in enumerate((a, r) for a in AB for r in RUNS)
+        for file, score in (("train", "loss"), ("eval", "return"))
+    },
+    TWO,
+)
+INPUTS["a configuration above the folders train and eval"] = Input(
+    lambda: {
+        **at(*crossed(["x1", "x2", "x3", "x4"], ["train", "eval"], ["progress.csv"]))(),
+        **{
+            f"logs/x{number}/config.json": json.dumps({"algo": AB[number % 2], "seed": number // 3})
+            for number in (1, 2, 3, 4)
+        },
+    },
+    EVAL,
+)
+INPUTS["folders eval and test of each run"] = Input(
+    at(*crossed(AB, RUNS, ["eval", "test"], ["progress.csv"])),
+    Asks("logs of several data, eval or test", 2, {"'{algorithm}/{run}/eval'": TWO, "'{algorithm}/{run}/test'": TWO}),
+)
+INPUTS["files eval and test of each run"] = Input(
+    at(*crossed(AB, RUNS, ["eval.csv", "test.csv"])),
+    Asks("logs of several data, eval or test", 2, {"'{algorithm}/{run}/eval.csv'": TWO}),
+)
+
+
+def with_monitor() -> Files:
+    """Return logs of Stable-Baselines3: episodes of training, and evaluations of two episodes each."""
+    files: dict[str, str | bytes] = {}
+    for number, place in enumerate(crossed(AB, RUNS)):
+        episodes = "".join(f"{number}.5,10,{time}.0\n" for time in (1, 2, 3))
+        files[f"logs/{place}/monitor.csv"] = f'#{{"t_start": 1.0, "env_id": "x"}}\nr,l,t\n{episodes}'
+        file = io.BytesIO()
+        results = np.random.default_rng(number).normal(size=(3, 2))
+        np.savez(file, timesteps=[0, 10, 20], results=results, ep_lengths=np.full((3, 2), 9))
+        files[f"logs/{place}/evaluations.npz"] = file.getvalue()
+    return files
+
+
+EPISODES = replace(TWO, training="environment steps")  # the long name of step
+INPUTS["evaluations beside episodes of training"] = Input(
+    with_monitor, Asks("with another 'episode' each", 1, {"--duplicates mean": EPISODES})
+)
+INPUTS["episodes of training that are named"] = Input(with_monitor, EPISODES, ("--source", "monitor"))
+
+# --- names of runs, and names that differ in case, - and _ only ---
+
+NAMES = ["dashing-sunset-12", "brisk-moon-13", "fancy-river-14", "super-snow-15"]
+INPUTS["names of runs are no algorithms"] = Input(at(*crossed(NAMES, ["log.csv"])), Refuses("is the name of a run"))
+INPUTS["files with names of runs are no algorithms"] = Input(
+    at(*(f"{name}.csv" for name in NAMES)), Refuses("is the name of a run")
+)
+INPUTS["names of runs above a seed are no algorithms"] = Input(
+    at(*crossed(NAMES, ["0"], ["log.csv"])), Refuses("is the name of a run")
+)
+OF_NAMES = Read("algorithm", "run", "step", "return", (), False, 2, 4, 3)
+INPUTS["algorithms above names of runs"] = Input(
+    at(
+        "ada/dashing-sunset-1/log.csv", "ada/brisk-moon-2/log.csv", "bob/fancy-river-3/log.csv", "bob/ice-sea-4/log.csv"
+    ),
+    OF_NAMES,
+)
+INPUTS["algorithms below names of runs"] = Input(
+    at(
+        "dashing-sunset-1/ada/log.csv", "brisk-moon-2/ada/log.csv", "fancy-river-3/bob/log.csv", "ice-sea-4/bob/log.csv"
+    ),
+    OF_NAMES,
+)
+INPUTS["algorithms that differ in dashes only"] = Input(
+    at(*crossed(["dog-run", "dog_run"], RUNS, ["log.csv"])),
+    Asks("'dog-run' and 'dog_run' below logs differ in case, - and _ only", 1, {"--folders algorithm run": TWO}),
+)
+INPUTS["tasks that differ in dashes only"] = Input(
+    at(*crossed(["dog-run", "dog_run"], AB, RUNS, ["log.csv"])),
+    Asks(
+        "Rename one if they are one task",
+        1,
+        {"--folders task algorithm run": Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2)},
+    ),
+)
+INPUTS["names of files that differ in case only"] = Input(
+    at(*(f"{name}_{run}.csv" for name in ("PPO", "ppo") for run in RUNS)),
+    Asks("Rename one if they are one algorithm", 1, {"--names '{algorithm}_{run}'": TWO}),
+)
+INPUTS["scores that differ in case only"] = Input(
+    at(
+        *crossed(AB, ["0", "1", "2", "3"], ["log.csv"]),
+        of=lambda number: table(number, ["return", "Return"][number % 2]),
+    ),
+    Asks("the score (return or Return)", 2, {"--value Return": Read(score="Return", runs=4)}),
+)
+
+# --- what is left out is named ---
+
+WHOLE = at(*crossed(AB, ["0", "1", "2"], ["log.csv"]))()
+LESS = Read("algorithm", "run", "step", "return", (), False, 2, 3, 3)
+INPUTS["a file of no bytes"] = Input(beside(WHOLE, bob__2__log=""), LESS)
+INPUTS["a file of a header only"] = Input(beside(WHOLE, bob__2__log="step,return\n"), LESS)
+INPUTS["a file without a header"] = Input(beside(WHOLE, bob__2__log=table(5, head="0,0.5")), LESS)
+INPUTS["a run without the score"] = Input(beside(WHOLE, bob__2__log=table(5, "fps")), LESS)
