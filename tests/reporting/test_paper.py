@@ -1,5 +1,6 @@
 """What a paper takes from a result, of every kind."""
 
+import io
 import math
 import re
 import shutil
@@ -55,42 +56,88 @@ def test_every_table_has_its_numbers_and_no_gap_is_nan(results, to):
     for result in results:
         written = result.curves.format_table(to, precision=2)
         assert not re.search(r"\bnan\b", written, re.IGNORECASE)
-        frame = result.curves.table()
-        numbers = frame.select_dtypes("float").to_numpy().ravel()
-        for number in numbers[np.isfinite(numbers)]:
-            said = f"{number:.2f}"
-            shown = said if number == 0 or float(said) else f"{number:.0e}"
-            minus = "$-$" if to == "latex" else "−"
-            assert (shown.removeprefix("-") if "pair" in frame.index.names else shown.replace("-", minus, 1)) in written
+        for name, column in result.curves.table().select_dtypes("float").items():
+            if re.search(r"(^|_)p(_|$)", str(name)):
+                continue
+            for number in column[np.isfinite(column) & (abs(column) >= 0.005)]:
+                # the sign of a pair that is turned is that of the table already
+                said = f"{abs(number):,.2f}"
+                assert said in written, (name, number)
+
+
+@pytest.mark.parametrize("to", ["latex", "markdown", "html"])
+def test_p_has_three_decimals_or_is_below_a_thousandth(to):
+    values = RNG.normal(size=(2, 8, 1)) + np.array([0.0, 9.0])[:, np.newaxis, np.newaxis]
+    pair = make_curves(values).assign_coords(algorithm=["low", "high"]).curves.pairwise(rng=0)
+    assert pair["pvalue_adjusted"].sel(effect="algorithm").item() < 0.001
+    written = pair.curves.format_table(to)
+    below = {"latex": r"\textless{} .001", "markdown": r"\< .001", "html": "&lt; .001"}[to]
+    assert below in written
+    assert "p_algorithm" not in written
+    assert "lower" not in written
+    assert ("$p$" in written) == (to == "latex")
 
 
 @pytest.mark.parametrize("reference", [None, "low"])
-def test_the_higher_of_a_pair_stands_first_and_variables_have_their_units(reference):
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_better_of_a_pair_or_the_reference_stands_first_and_variables_have_their_units(reference, higher):
     means = np.array([0.0, 4.0, 1.0])[:, np.newaxis, np.newaxis]
     values = RNG.normal(size=(8, 3, 5, 1)) + means
     tasks = make_curves(values, task=list("stuvwxyz")).assign_coords(algorithm=["low", "high", "middle"])
     tasks.attrs["units"] = "points"
-    found = xcurves.across_tasks(tasks, reference=reference, n_resamples=999, rng=0)
+    found = xcurves.across_tasks(tasks, reference=reference, n_resamples=999, rng=0, higher_is_better=higher)
     head, _, *rows = found.curves.format_table("markdown", precision=2).splitlines()
     assert "difference (points)" in head
-    assert "task_sd (points)" in head
-    assert "prob_greater (" not in head
-    pairs = ["high - low", "middle - low"] if reference else ["high over low", "high over middle", "middle over low"]
+    assert "SD over tasks (points)" in head
+    assert "better) (" not in head
+    if reference:
+        pairs = ["low over high", "low over middle"]
+    else:
+        pairs = ["high over low", "high over middle", "middle over low"]
+    if not higher:
+        # low scores are better, so what is first is not, unless it is the reference
+        pairs = [pair.replace(" over ", " below ") for pair in pairs]
+        if not reference:
+            pairs = [" below ".join(pair.split(" below ")[::-1]) for pair in pairs]
+    scores = dict(zip(found["algorithm"].values.tolist(), found["score_mean"].values.tolist(), strict=True))
     for row, pair in zip(rows, pairs, strict=True):  # the largest difference first
         cells = [cell.strip() for cell in row.strip("|").split("|")]
-        label = pair.replace(" over ", " - ")
-        sign = 1 if label in found.pair.values else -1
-        one = found.sel(pair=label if sign == 1 else " - ".join(label.split(" - ")[::-1]))
-        random = sorted((sign * one.difference_ci_simultaneous.sel(task_effect="random")).values.tolist())
-        if one.pvalue_adjusted.sel(task_effect="random") <= 0.05:
-            random[0] = max(random[0], 0.0)
-        numbers = [sign * one.difference.item(), *random]
-        assert cells[:4] == [
-            pair,
-            *(f"{number:.2f}".replace("-", "−") for number in numbers),
-        ]
+        first, second = re.split(" over | below ", pair)
+        better_by = (scores[first] - scores[second]) * (1 if higher else -1)
+        given = " - ".join([first, second])
+        sign = 1 if given in found.pair.values else -1
+        one = found.sel(pair=given if sign == 1 else f"{second} - {first}")
+        sign *= 1 if higher else -1
+        ends = sorted((sign * one.difference_ci_simultaneous.sel(task_effect="random")).values.tolist())
+        shown = one.pvalue_adjusted.sel(task_effect="random") <= 0.05
+        texts = [f"{end:.2f}".replace("-", "−") for end in ends]
+        if shown and ends[0] <= 0 < better_by:
+            texts[0] = "more than 0"
+        if shown and ends[1] >= 0 > better_by:
+            texts[1] = "less than 0"
+        assert cells[:3] == [pair, f"{better_by:.2f}".replace("-", "−"), " to ".join(texts)]
         chance = one.prob_greater.item()
-        assert cells[8] == f"{chance if sign == 1 else 1 - chance:.2f}"
+        assert cells[6] == f"{chance if sign == 1 else 1 - chance:.2f}"
+
+
+def test_csv_of_tasks_has_each_mean_and_its_spread():
+    _, answer = tasks_table()
+    read = pd.read_csv(io.StringIO(answer.curves.format_table("csv", rows="task", spread="sd", precision=6)))
+    assert read.columns.tolist() == ["task", "a", "a ± sd", "b_1", "b_1 ± sd", "c", "c ± sd"]
+    tasks = read.set_index("task").loc[list("stuvwx")]
+    np.testing.assert_allclose(tasks[["a", "b_1", "c"]], answer["task_mean"].transpose("task", ...), atol=1e-6)
+    assert tasks["a ± sd"].gt(0).all()
+    assert read["task"].tolist()[6:] == ["mean", "mean rank"]
+
+
+def test_csv_has_the_numbers_of_the_table(results):
+    for result in results:
+        frame = result.curves.table()
+        read = pd.read_csv(io.StringIO(result.curves.format_table("csv")))
+        assert len(read) == len(frame)
+        for name, column in frame.select_dtypes("float").items():
+            if np.isfinite(column).any():
+                np.testing.assert_allclose(read[str(name)], column, rtol=1e-12)
 
 
 def tasks_table(lower=False, n_runs=5, reference=None):
@@ -299,14 +346,14 @@ def test_labels_are_escaped(results):
     assert r"50 \% | x over a\_1 \& b" in said["latex"]
     assert r"50 % \| x over a_1 & b" in said["markdown"]
     assert "&lt;c&gt; over a_1 &amp; b" in said["html"]
-    assert said["latex"].splitlines()[0] == r"\begin{tabular}{lrrrrr}"
+    assert said["latex"].splitlines()[0] == r"\begin{tabular}{lrrrr}"
     assert r"\toprule" in said["latex"]
 
 
 def test_backslashes_of_labels_are_no_commands(curves):
     pair = curves.isel(algorithm=[0, 1]).assign_coords(algorithm=[r"\lr{1}", "~x^2"])
     written = pair.curves.pairwise(**FEW).curves.format_table("latex")
-    assert r"\textasciitilde x\textasciicircum 2 over \textbackslash lr\{1\} & " in written
+    assert r"\textasciitilde{}x\textasciicircum{}2 over \textbackslash{}lr\{1\} & " in written
 
 
 @pytest.mark.skipif(
@@ -454,13 +501,16 @@ def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
         labels = frame.index.to_frame(index=False).astype(str).to_numpy()
         for row, values, index in zip(rows, frame.to_numpy(dtype=object), labels, strict=True):
             assert all(cell.lower() != "nan" for cell in row)
+            # the upper end of an interval stands beside the lower one
+            n_joined = sum(str(name).endswith("upper") for name in frame)
             finite = [not (isinstance(value, float) and np.isinf(value)) for value in values]
-            assert min(len(values), sum(finite)) <= len(row) <= len(values) + len(index)
+            assert min(len(values), sum(finite)) - n_joined <= len(row) <= len(values) - n_joined + len(index)
             own = [str(value) for value in values if isinstance(value, str)]
             assert set(own) <= set(row)
             for cell, label in zip(row, index, strict=False):
-                # numbers are rounded
-                assert cell == label or re.fullmatch(r"[\d.]+(e\+\d+)?", label)
+                # numbers are rounded; the reference of pairs stands first
+                ours_first = " over ".join(label.split(" - ")[::-1])
+                assert cell in (label, ours_first) or re.fullmatch(r"[\d.]+(e\+\d+)?", label)
 
 
 @pytest.mark.parametrize("higher", [True, False])
@@ -493,7 +543,7 @@ def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
         match=r"^this table has no value for each algorithm to mark\. Leave out best",
     ):
         results[1].curves.format_table(best="bold")
-    with pytest.raises(ValueError, match=r"^to must be 'latex', 'markdown' or 'html'; got 'word'"):
+    with pytest.raises(ValueError, match=r"^to must be 'latex', 'markdown', 'html' or 'csv'; got 'word'"):
         results[1].curves.format_table("word")
     with pytest.raises(ValueError, match=r"^best and ties must.*or 'underline'; got 'red'"):
         results[3].curves.format_table(best="red")

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from math import floor, isfinite, isnan, log10, nan
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from xcurves.core.refusal import escape_controls
-from xcurves.core.wording import decimals_of, number, p_text, rounded, rounds_to_zero
+from xcurves.say.tables import Cell, Column, columns_of
 
 _GAP = "  "  # between columns
-_YES = {True: "yes", False: ""}
-_DIGITS = 3  # significant ones of the range of a column without an interval
-# Largest over smallest number of a column whose numbers have the same decimals.
-_WIDEST = 100
-
-
-class Column(NamedTuple):
-    """A column as text: its heading, and its cells, all of one width."""
-
-    heading: str
-    cells: list[str]
-    is_number: bool = True
 
 
 def as_text(table: pd.DataFrame) -> str:
-    """Return a table with all of its rows and columns as text.
-
-    Columns "lower" and "upper", or with these at the end of their names, are one column, headed by
-    ``attrs["interval"]``. The estimate in the column before it has the decimals that the interval supports. The
-    footnote ``attrs["note"]`` stands below.
-    """
-    columns = [*_index_columns(table), *_value_columns(table)]
-    widths = [max(len(column.heading), *map(len, column.cells), 0) for column in columns]
+    """Return a table with all of its rows and columns as text; the footnote ``attrs["note"]`` stands below."""
+    columns = columns_of(table)
+    cells = [_laid_out(column) for column in columns]
+    _blank_repeats(cells, table.index)
+    widths = [max(len(column.heading), *map(len, texts), 0) for column, texts in zip(columns, cells, strict=True)]
     lines = [_line([column.heading for column in columns], columns, widths)]
-    lines += [_line([column.cells[row] for column in columns], columns, widths) for row in range(len(table))]
+    lines += [_line([texts[row] for texts in cells], columns, widths) for row in range(len(table))]
     if "note" in table.attrs:
         lines.append(str(table.attrs["note"]))
     return "\n".join(lines)
+
+
+def _laid_out(column: Column) -> list[str]:
+    """Return the cells of a column, numbers with their decimal points below each other."""
+    if column.role == "interval":
+        return _aligned_intervals(column.cells)
+    if column.role in ("number", "p"):
+        return aligned(column.texts)
+    return column.texts
+
+
+def _aligned_intervals(cells: Sequence[Cell]) -> list[str]:
+    """Return intervals, both ends aligned with those of other rows."""
+    lows, words, highs = ([cell[part] for cell in cells] for part in range(3))
+    width = max(map(len, words), default=0)
+    parts = zip(aligned(lows), words, aligned(highs), strict=True)
+    return [f"{low}{word.ljust(width)}{high}" for low, word, high in parts]
+
+
+def _blank_repeats(cells: list[list[str]], index: pd.Index[Any]) -> None:
+    """Leave a label of an outer level blank where it is that of the row above."""
+    for level in range(index.nlevels - 1):
+        keys = [key[: level + 1] for key in index]
+        for row in range(len(keys) - 1, 0, -1):
+            if keys[row] == keys[row - 1]:
+                cells[level][row] = ""
 
 
 def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
@@ -52,185 +60,6 @@ def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]
         else:
             padded.append(cell.ljust(width))
     return _GAP.join(padded).rstrip()
-
-
-def _index_columns(table: pd.DataFrame) -> list[Column]:
-    """Return the columns of labels; a label of an outer level that is that of the row above is left blank."""
-    index = table.index
-    if isinstance(index, pd.RangeIndex) and index.name is None:
-        return []
-    rows: list[tuple[Any, ...]] = [(key,) for key in index]
-    if index.nlevels > 1:
-        rows = list(index)
-    columns = []
-    for level, name in enumerate(index.names):
-        heading = ""
-        if name is not None:
-            heading = _words(name)
-        cells = [_label(row[level]) for row in rows]
-        is_outer = level < index.nlevels - 1
-        if is_outer:
-            cells = _without_repeats(cells, [row[: level + 1] for row in rows])
-        columns.append(Column(heading, cells, is_number=False))
-    return columns
-
-
-def _without_repeats(cells: list[str], keys: list[Any]) -> list[str]:
-    """Return cells, blank where the key is that of the row above."""
-    shown = list(cells)
-    for row in range(1, len(cells)):
-        if keys[row] == keys[row - 1]:
-            shown[row] = ""
-    return shown
-
-
-def _label(value: Any) -> str:
-    if isinstance(value, float | np.floating):
-        return number(float(value), 6)
-    return escape_controls(str(value))
-
-
-def _words(name: object) -> str:
-    return escape_controls(str(name)).replace("_", " ")
-
-
-def _value_columns(table: pd.DataFrame) -> list[Column]:
-    names = [str(name) for name in table.columns]
-    columns: list[Column] = []
-    estimates = [nan] * len(table)  # the last numbers that have an interval
-    for index, name in enumerate(names):
-        following = names[index + 1 : index + 3]
-        has_interval = len(following) == 2 and following[0].endswith("lower")
-        # The upper end stands in the column of the lower one.
-        if name.endswith("upper"):
-            continue
-        if name.endswith("lower"):
-            columns.append(_interval_column(table, name, estimates))
-        elif has_interval and not _is_p(name):
-            estimates, lower, upper = (_floats(table[each]) for each in (name, *following))
-            cells = _estimates(estimates, lower, upper)
-            columns.append(Column(_words(name), cells))
-        else:
-            columns.append(_plain_column(name, table[name]))
-    return columns
-
-
-def _interval_column(table: pd.DataFrame, lower_name: str, estimates: list[float]) -> Column:
-    """Return the column of both ends of an interval, which the name of its lower end begins with."""
-    heading = str(table.attrs.get("interval", "interval"))
-    # There an end of 0 was set by the test of the pair.
-    is_open = "together" in heading
-    prefix = lower_name.removesuffix("lower").replace("_", " ").strip()
-    if prefix:
-        heading += f", {prefix}"
-    lower = _floats(table[lower_name])
-    upper = _floats(table[lower_name.replace("lower", "upper")])
-    return Column(heading, _intervals(estimates, lower, upper, is_open=is_open))
-
-
-def _floats(column: pd.Series[Any]) -> list[float]:
-    return [float(value) for value in column]
-
-
-def _plain_column(name: str, values: pd.Series[Any]) -> Column:
-    """Return a column without an interval: p-values, yes or nothing, whole numbers, numbers, or text."""
-    heading = _words(name)
-    if _is_p(name):
-        return Column(heading, aligned(_known_cells(values, p_text)))
-    if pd.api.types.is_bool_dtype(values):
-        return Column(heading, [_YES[bool(value)] for value in values], is_number=False)
-    if pd.api.types.is_integer_dtype(values):
-        return Column(heading, _known_cells(values, "{:,}".format))
-
-    known = [value for value in values if not _is_blank(value)]
-    if not all(isinstance(value, float | int | np.number) for value in known):
-        return Column(heading, [_label(value) for value in values], is_number=False)
-    decimals = _decimals_of_column([float(value) for value in known])
-    cells = _known_cells(values, lambda value: rounded(value, decimals, 4))
-    return Column(heading, aligned(cells))
-
-
-def _known_cells(values: Iterable[Any], text: Callable[[Any], str]) -> list[str]:
-    """Return each value as text, nothing where it is blank."""
-    cells = []
-    for value in values:
-        if _is_blank(value):
-            cells.append("")
-        else:
-            cells.append(text(value))
-    return cells
-
-
-def _is_p(name: str) -> bool:
-    return name == "p" or name.startswith(("p_", "p ")) or name.endswith("_p")
-
-
-def _is_blank(value: Any) -> bool:
-    return bool(isinstance(value, str) and not value) or bool(pd.isna(value))
-
-
-def _decimals_of_column(values: Sequence[float]) -> int | None:
-    """Return how many decimals all numbers of a column have; None where they differ too much for that."""
-    finite = [value for value in values if isfinite(value)]
-    sizes = [abs(value) for value in finite if value != 0]
-    if not sizes or max(sizes) > _WIDEST * min(sizes):
-        return None
-    if all(size == round(size) for size in sizes):
-        return 0
-    # Digits by which rows differ are shown, unless they are as good as equal.
-    spread = max(finite) - min(finite)
-    if spread <= 1e-4 * max(sizes):
-        spread = max(sizes)
-    return max(0, _DIGITS - 1 - floor(log10(spread)))
-
-
-def _estimates(values: Sequence[float], lower: Sequence[float], upper: Sequence[float]) -> list[str]:
-    """Return estimates with the decimals that their intervals support."""
-    cells = []
-    for value, low, high in zip(values, lower, upper, strict=True):
-        cell = ""
-        if not isnan(value):
-            cell = rounded(value, decimals_of(low, high, value))
-        cells.append(cell)
-    return aligned(cells)
-
-
-def _intervals(
-    estimates: Sequence[float],
-    lower: Sequence[float],
-    upper: Sequence[float],
-    *,
-    is_open: bool,
-) -> list[str]:
-    """Return intervals, their ends aligned with those of other rows; one end of 0 may be open."""
-    lows, words, highs = [], [], []
-    for estimate, low, high in zip(estimates, lower, upper, strict=True):
-        low_text, word, high_text = _interval_parts(low, high, estimate)
-        decimals = decimals_of(low, high, estimate)
-        if is_open and estimate > 0 and low >= 0 and rounds_to_zero(low, decimals):
-            low_text = "more than 0"
-        if is_open and estimate < 0 and high <= 0 and rounds_to_zero(high, decimals):
-            high_text = "less than 0"
-        lows.append(low_text)
-        words.append(word)
-        highs.append(high_text)
-    width = max(map(len, words), default=0)
-    parts = zip(aligned(lows), words, aligned(highs), strict=True)
-    return [f"{low}{word.ljust(width)}{high}" for low, word, high in parts]
-
-
-def _interval_parts(low: float, high: float, estimate: float) -> tuple[str, str, str]:
-    """Return the lower end of an interval, the word between, and the upper end."""
-    decimals = decimals_of(low, high, estimate)
-    if isnan(low) or isnan(high):
-        return "", "", ""
-    if not isfinite(low) and not isfinite(high):
-        return "unbounded", "", ""
-    if not isfinite(low):
-        return "at most", " ", rounded(high, decimals)
-    if not isfinite(high):
-        return f"at least {rounded(low, decimals)}", "", ""
-    return rounded(low, decimals), " to ", rounded(high, decimals)
 
 
 def aligned(cells: Sequence[str]) -> list[str]:

@@ -19,6 +19,8 @@ MOST_LISTED = 45  # pairs that a reader is shown; of more than 10 algorithms pla
 MOST_PAIRS = 8  # whose curves are compared along training
 TURNED = "pair_turned"  # the coordinate with the labels of turned pairs
 SWAPPED = "_swapped"
+# the attr of a result whose reference stands first in every pair: "ours over X", positive where ours is better
+REFERENCE_FIRST = "reference_first"
 # the footnote of tables and pictures that have such ends
 OPEN_ENDS = "More than 0: by the test; the level is claimed for the interval without it."
 
@@ -105,16 +107,12 @@ def better_first(
     """Return pairs each turned so that the better one is first and its `size` positive, their labels in `TURNED`.
 
     The variables `signed` change their sign where `size` is negative, of `shares` what is left of 1 remains. Pairs
-    stay as they are where they keep their direction.
+    stay as they are where they keep their direction, or all have their reference first.
     """
     if "pair" not in size.dims:
         return result.assign_coords({TURNED: ""})
-    turns = not keeps_direction(result)
-    negative = (size < 0) & turns
-    # Of low scores that are better, the first of a negative difference is the better one already.
-    swapped = negative
-    if lower_is_better(result):
-        swapped = (size > 0) & turns
+    turns = _reference_stands_first(result) or not keeps_direction(result)
+    negative, swapped = _turns(result, size)
 
     turned = {}
     for name in {*signed, *shares} & set(result.data_vars):
@@ -129,6 +127,25 @@ def better_first(
     if turns:
         names = _turned_names(result, size, swapped)
     return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped})
+
+
+def _reference_stands_first(result: xr.Dataset) -> bool:
+    """Return whether every pair is shown as "reference over other"; one with a margin keeps its direction."""
+    return REFERENCE_FIRST in result.attrs and "reference" in result.attrs and "margin" not in result.attrs
+
+
+def _turns(result: xr.Dataset, size: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return which pairs change their sign, and in which the second algorithm comes first."""
+    if _reference_stands_first(result):
+        # They are "other - reference"; of low scores that are better, that is by how much the reference is better.
+        every = xr.ones_like(size, dtype=bool)
+        return every & (not lower_is_better(result)), every
+    turns = not keeps_direction(result)
+    negative = (size < 0) & turns
+    if lower_is_better(result):
+        # the first of a negative difference is the better one already
+        return negative, (size > 0) & turns
+    return negative, negative
 
 
 def _other_end_first(value: xr.DataArray) -> xr.DataArray:

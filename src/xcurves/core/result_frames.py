@@ -38,7 +38,9 @@ def without_controls(table: pd.DataFrame) -> pd.DataFrame:
             return value
         return escape_controls(value)
 
-    labelled = table.rename(index=cell).rename_axis(index=cell)
+    labelled = table
+    if not isinstance(table.index, pd.RangeIndex):
+        labelled = table.rename(index=cell).rename_axis(index=cell)
     texts = {str(name): column.map(cell) for name, column in labelled.items() if column.dtype.kind == "O"}
     return labelled.assign(**texts)
 

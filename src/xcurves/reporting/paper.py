@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any, Literal
@@ -15,30 +14,30 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core import provenance, validation
+from xcurves.core.pairs import REFERENCE_FIRST, heading
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.result_frames import without_controls
 from xcurves.core.validation import is_without_training
 from xcurves.core.wording import span
 from xcurves.reporting.score_table import (
-    MINUS,
     SPREADS,
     Mark,
     Spread,
+    as_csv,
     as_html,
     as_latex,
     as_markdown,
-    infinity,
     latex_text,
     score_table,
 )
 from xcurves.results import ask, parts_of, prepare, table
+from xcurves.say.tables import Column, columns_of, in_words
 
 # what would be read as more than text
 _MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")
-# which pandas leaves
-_LATEX = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})
 # what LaTeX would read as an argument of the end of a row or of a rule
 _STARTS = re.compile(r"^(?=\s*[*\[])")
+_POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _MARKS: dict[str, dict[Mark, str]] = {
     "latex": {
         "bold": "textbf:--rwrap;",
@@ -62,7 +61,7 @@ _MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.
 
 def format_table(
     result: xr.Dataset,
-    to: Literal["latex", "markdown", "html"] = "latex",
+    to: Literal["latex", "markdown", "html", "csv"] = "latex",
     *,
     rows: Literal["pair", "task"] = "pair",
     spread: Spread = "ci",
@@ -78,8 +77,8 @@ def format_table(
     ----------
     result : Dataset
         As for `table`.
-    to : {"latex", "markdown", "html"}
-        The language: LaTeX with the rules of booktabs, a table of Markdown, or HTML.
+    to : {"latex", "markdown", "html", "csv"}
+        The language: LaTeX with the rules of booktabs, a table of Markdown, HTML, or CSV with all digits.
     rows : {"pair", "task"}, default "pair"
         ``"pair"``: the rows of `table`, whatever they are. ``"task"``: a row for each task and a column for each
         algorithm, "83.1 ± 0.7", then rows of the mean over tasks and of the mean rank; for results over several
@@ -94,8 +93,8 @@ def format_table(
         tables with a value of each algorithm; ties are those whose intervals overlap with that of the best, at a
         confidence of at least 90 % for intervals of 95 %, unadjusted.
     precision : int, optional
-        Digits after the decimal point. Whole numbers have none. If left out 3, with ``rows="task"`` as many as the
-        spread supports.
+        Digits after the decimal point; whole numbers and p have their own. If left out, an estimate and its interval
+        have two significant digits of the half-width, with ``rows="task"`` as many as the spread supports.
     caption, label : str, optional
         Caption of the table, and its label in LaTeX. With ``rows="task"`` it has both if they are left out.
 
@@ -103,7 +102,9 @@ def format_table(
     -------
     str
         The table, labels escaped, cells without a number empty, the unit of a variable beside its name, true minus
-        signs. Columns without any finite number are left out.
+        signs, both ends of an interval in one column, p as ".023" or "< .001". Intervals of several pairs hold for all
+        of them together. Pairs with a reference are "reference over other", positive where the reference is better.
+        CSV has the columns of `table` as they are. Columns without any finite number are left out.
 
     Raises
     ------
@@ -118,11 +119,11 @@ def format_table(
     >>> scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     >>> pairs = scores.curves.pairwise(rng=0)
     >>> print(xcurves.format_table(pairs, "markdown", precision=2))
-    | pair                     |   difference (games) |   lower |   upper |   p_algorithm |   p_interaction |
-    |:-------------------------|---------------------:|--------:|--------:|--------------:|----------------:|
-    | rate 0.001 over rate 0.8 |                 2.12 |   −2.13 |    6.38 |          0.60 |            0.72 |
-    | rate 0.1 over rate 0.8   |                 1.44 |   −2.50 |    5.44 |          0.69 |            1.00 |
-    | rate 0.001 over rate 0.1 |                 0.69 |   −3.84 |    5.19 |          0.69 |            1.00 |
+    | pair                     |   difference (games) |   95 % interval |    p |   p of changes |
+    |:-------------------------|---------------------:|----------------:|-----:|---------------:|
+    | rate 0.001 over rate 0.8 |                 2.12 |   −2.13 to 6.38 | .603 |           .723 |
+    | rate 0.1 over rate 0.8   |                 1.44 |   −2.50 to 5.44 | .695 |              1 |
+    | rate 0.001 over rate 0.1 |                 0.69 |   −3.84 to 5.19 | .695 |              1 |
     >>> accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(6), algorithm=slice(3))
     >>> answer = accuracy.curves.across_tasks(rng=0)
     >>> print(answer.curves.format_table("markdown", rows="task").split("\n\n")[1])
@@ -137,7 +138,7 @@ def format_table(
     | mean          |               79.59 |               77.28 |               79.41 |
     | mean rank     |                1.50 |                2.67 |                1.83 |
     """
-    validation.check_choice("to", to, ("latex", "markdown", "html"))
+    validation.check_choice("to", to, ("latex", "markdown", "html", "csv"))
     validation.check_choice("rows", rows, ("pair", "task"))
     validation.check_choice("spread", spread, SPREADS)
     digits = validation.check_count("precision", precision, 0, 17)
@@ -158,8 +159,6 @@ def format_table(
             caption,
             label,
         )
-    if digits is None:
-        digits = 3
     return _table_of_rows(result, to, best, ties, digits, caption, label)
 
 
@@ -192,6 +191,8 @@ def _table_of_tasks(
         return as_latex(made, caption, label)
     if to == "markdown":
         return as_markdown(made, caption)
+    if to == "csv":
+        return as_csv(made, spread)
     return as_html(made, caption)
 
 
@@ -200,11 +201,12 @@ def _table_of_rows(
     to: str,
     best: Mark | None,
     ties: Mark | None,
-    digits: int,
+    digits: int | None,
     caption: str | None,
     label: str | None,
 ) -> str:
     """Return the table of a result in one language."""
+    result = result.assign_attrs({REFERENCE_FIRST: 1})
     given = {rank: mark for rank, mark in (("best", best), ("tie", ties)) if mark is not None}
     frame = _without_infinite_columns(without_controls(table(result)))
     if given and "marks" not in frame.attrs:
@@ -214,113 +216,110 @@ def _table_of_rows(
             "this table has no value for each algorithm to mark",
             "Leave out best and ties",
         )
+    if to == "csv":
+        return frame.to_csv(index=not isinstance(frame.index, pd.RangeIndex), lineterminator="\n")
     marked = {row: given[rank] for row, rank in enumerate(frame.attrs.get("marks", ())) if rank in given}
-    units = {name: var.attrs.get("units", "1") for name, var in result.data_vars.items()}
-    is_named = not isinstance(frame.index, pd.RangeIndex)
-    levels: list[str] = []
-    if is_named:
-        levels = [str(name or "") for name in frame.index.names]
-    whole = frame.reset_index(drop=not is_named, allow_duplicates=True)
-    headers = [_with_unit(name, units.get(name, "1")) for name in frame.columns]
-    whole.columns = pd.Index([*levels, *headers])
+    columns = columns_of(frame, digits)
+    units = {name: str(var.attrs.get("units", "1")) for name, var in result.data_vars.items()}
+    heads = [_heading(column, units, heading(result).partition(",")[0], to) for column in columns]
+    cells = [[_escaped(text, column.role, to) for text in column.texts] for column in columns]
+    n_levels = sum(column.role == "label" for column in columns)
     try:
         if to == "markdown":
-            return _markdown_table(whole, len(levels), marked, digits, caption)
-        return _styled_table(whole, len(levels), marked, digits, caption, label, to)
+            return _markdown_table(heads, cells, n_levels, marked, caption)
+        return _styled_table(heads, cells, n_levels, marked, caption, label, to)
     except (ImportError, AttributeError):
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
         ) from None
 
 
-def _with_unit(name: Any, unit: str) -> str:
-    """Return the heading of a column, with the unit of what it holds if that has one."""
-    if unit == "1":
-        return str(name)
-    return f"{name} ({unit})"
+def _heading(column: Column, units: Mapping[Any, str], level: str, to: str) -> str:
+    """Return the heading of a column as a paper has it: with its unit, the level of an interval, p as a symbol."""
+    text = column.heading
+    if column.role == "interval":
+        _, _, claim = text.partition("together, ")
+        prefix = column.name.removesuffix("lower").rstrip("_")
+        of = claim or (prefix and in_words(prefix))
+        text = f"{level} interval"
+        if of:
+            text += f", {of}"
+    unit = units.get(column.name, "1")
+    if column.role == "number" and unit != "1":
+        text += f" ({unit})"
+    head = _escaped(text, "label", to)
+    if to == "latex" and column.role == "p":
+        return re.sub(r"\bp\b", "$p$", head, count=1)
+    return head
+
+
+def _escaped(text: str, role: str, to: str) -> str:
+    """Return the text of a cell in one language."""
+    if to == "markdown":
+        return _MARKDOWN.sub(r"\\\g<0>", text)
+    if to == "html":
+        return escape(text)
+    if role == "label":
+        return _STARTS.sub("{}", latex_text(text))
+    mantissa, times, power = text.partition(" × 10")
+    if times and role == "number":
+        return rf"{latex_text(mantissa)} $\times 10^{{{power.translate(_POWERS)}}}$"
+    return latex_text(text)
 
 
 def _markdown_table(
-    frame: pd.DataFrame,
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
     n_levels: int,
     marked: Mapping[int, Mark],
-    digits: int,
     caption: str | None,
 ) -> str:
-    """Return a frame, whose first columns are labels, as a table of Markdown below its caption."""
-    cell = partial(_cell, to="markdown", digits=digits)
-    written = frame.map(cell).rename(columns=cell)
+    """Return columns, the first of which are labels, as a table of Markdown below its caption."""
+    frame = pd.DataFrame(dict(enumerate(cells)))
     for row, mark in marked.items():
-        value = written.iloc[row, n_levels]
-        written.iloc[row, n_levels] = _MARKS["markdown"][mark].format(value)
-    sides = ["left"] * n_levels + ["right"] * (frame.shape[1] - n_levels)
-    table_text = str(written.to_markdown(index=False, disable_numparse=True, colalign=sides))
+        frame.iloc[row, n_levels] = _MARKS["markdown"][mark].format(frame.iloc[row, n_levels])
+    sides = ["left"] * n_levels + ["right"] * (len(cells) - n_levels)
+    table_text = str(frame.to_markdown(index=False, headers=heads, disable_numparse=True, colalign=sides))
     if caption:
-        return f"{cell(caption)}\n\n{table_text}"
+        return f"{_escaped(caption, 'text', 'markdown')}\n\n{table_text}"
     return table_text
 
 
 def _styled_table(
-    frame: pd.DataFrame,
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
     n_levels: int,
     marked: Mapping[int, Mark],
-    digits: int,
     caption: str | None,
     label: str | None,
     to: str,
 ) -> str:
-    """Return a frame, whose first columns are labels, as a table of HTML or LaTeX."""
-    cell = partial(_cell, to=to, digits=digits)
-    styler = frame.style.hide(axis="index")
-    styler = styler.format(cell, na_rep="", escape=to)
-    styler = styler.format_index(cell, escape=to, axis=1)
+    """Return columns, the first of which are labels, as a table of HTML or LaTeX."""
+    frame = pd.DataFrame(dict(enumerate(cells)))
+    styler = frame.style.hide(axis="index").format_index(lambda place: heads[place], axis="columns")
     if marked:
-        looks = [""] * len(frame)
-        for row, mark in marked.items():
-            looks[row] = _MARKS[to][mark]
-        styler = styler.apply(lambda _: looks, subset=[frame.columns[n_levels]])
+        looks = [_MARKS[to][marked[row]] if row in marked else "" for row in range(len(frame))]
+        styler = styler.apply(lambda _: looks, subset=[n_levels])
     if to == "html":
         if caption:
             styler = styler.set_caption(escape(caption))
         return str(styler.to_html())
     if caption is not None:
         caption = latex_text(caption)
-    columns = "l" * n_levels + "r" * (frame.shape[1] - n_levels)
-    latex: str = styler.to_latex(hrules=True, column_format=columns, caption=caption, label=label)
-    return latex.replace(MINUS, "$-$").replace("∞", r"$\infty$")
+    columns = "l" * n_levels + "r" * (len(cells) - n_levels)
+    return str(styler.to_latex(hrules=True, column_format=columns, caption=caption, label=label))
 
 
 def _without_infinite_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without columns of numbers that have an infinite one and no finite one."""
+    """Return a table without columns of numbers, ends of intervals apart, that have an infinite one and no finite."""
     empty = []
-    for place, (_, column) in enumerate(frame.items()):
-        if column.dtype.kind == "f" and np.isinf(column).any() and not np.isfinite(column).any():
+    for place, (name, column) in enumerate(frame.items()):
+        is_end = str(name).endswith(("lower", "upper"))
+        if not is_end and column.dtype.kind == "f" and np.isinf(column).any() and not np.isfinite(column).any():
             empty.append(place)
     kept = frame.iloc[:, [place for place in range(frame.shape[1]) if place not in empty]]
     kept.attrs = frame.attrs
     return kept
-
-
-def _cell(value: Any, *, to: str, digits: int) -> str:
-    """Return a cell as text: a number in so many digits after the point, or one where these would all be 0."""
-    if isinstance(value, str):
-        if to == "markdown":
-            return _MARKDOWN.sub(r"\\\g<0>", value)
-        if to == "latex":
-            return _STARTS.sub("{}", value.translate(_LATEX))
-        return value
-    if pd.isna(value):
-        return ""
-    if not isinstance(value, float):
-        return str(value)
-    if np.isinf(value):
-        return infinity(value)
-    number = f"{value:.{digits}f}"
-    if value != 0 and float(number) == 0:
-        number = f"{value:.0e}"
-    if value < 0:
-        return number.replace("-", MINUS, 1)
-    return number
 
 
 def describe_methods(result: xr.Dataset) -> str:

@@ -10,6 +10,7 @@ from math import floor, log10
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from xcurves.array_types import Floats
 from xcurves.core.schema import TaskScores
@@ -330,6 +331,17 @@ def as_html(table: ScoreTable, caption: str | None) -> str:
         f'<thead><tr><th scope="col">{escape(table.corner)}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot>\n</table>"
     )
+
+
+def as_csv(table: ScoreTable, spread: Spread) -> str:
+    """Return the table as CSV: a column for the numbers of each algorithm and one for their spreads, ASCII minus."""
+    heads = [name for head in table.heads for name in (head, f"{head} ± {spread}")]
+    rows = {
+        name: [text.replace(MINUS, "-") for cell in cells for text in (cell.number, cell.spread)]
+        for name, cells in [*table.rows, *table.last]
+    }
+    frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name=table.corner), columns=heads)
+    return frame.to_csv(lineterminator="\n")
 
 
 def html_rows(table: ScoreTable, rows: list[tuple[str, list[Cell]]], links: Sequence[str] = ()) -> list[str]:

@@ -1,0 +1,1 @@
+"""Numbers, tables and sentences of any result, for its readers."""
