@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from xcurves.kernels.over_tasks import family_means
+from xcurves.kernels.resampling.plans import TIE
 
 ALPHA = 0.05 / 3
 
@@ -144,6 +145,20 @@ def test_one_more_value_lies_between_sorted_ones():
         np.testing.assert_allclose(level, [each for _, each in expected])
         assert np.isnan(level[[0, 4, 12]]).all()
         assert level[13] < 1
+
+
+def test_one_more_value_asks_all_values_whether_four_are_distinct():
+    first_alike, chained = np.zeros((2, 2000))
+    # the last ones differ; the first do not
+    first_alike[-3:] = 1.0, 2.0, 3.0
+    # among the first some are far apart, and all others between them are as good as equal to the next
+    step = 0.9 * TIE
+    chained[:] = 1 + step * np.random.default_rng(0).permutation(2000)
+    _, level = family_means.one_more_value(np.array([first_alike, chained]), 0.05)
+    assert level[0] < 1
+    assert np.isnan(level[1])
+    few = chained[:64]
+    assert np.count_nonzero(np.diff(np.sort(few)) > TIE * few.max()) >= 3
 
 
 @pytest.mark.parametrize("n_tasks", [5, 16, 60])

@@ -259,8 +259,8 @@ class Comparison(JoinedTasks):
             facts.varies[some] = pairs.varies
             if self.per_task:
                 self._by_task(pairs, self.is_turned[some], part)
-            self._between_tasks(pairs, part)
-            self._new_task(pairs, part)
+            self._between_tasks(pairs, facts.known[some] & facts.has_errors[some], part)
+            self._new_task(pairs, facts.known[some], part)
             if not self.context.paired and not (own.are_binary and not self.by_ranks):
                 theta = _thetas(pairs)
                 has_some = pairs.here.any(axis=-1)
@@ -299,9 +299,9 @@ class Comparison(JoinedTasks):
             out["task_difference_ci"][where] = tests["estimate_ci"]
         out["task_pvalue_adjusted"][:] = CORRECTIONS[self.task_correction](pvalues)
 
-    def _between_tasks(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+    def _between_tasks(self, pairs: PairScores, has_spread: Bools, out: Mapping[str, Floats]) -> None:
         """Fill in how much true differences vary over tasks, or families, and in which share the first is better."""
-        alpha, known = self.context.alpha, pairs.known & pairs.varies & pairs.has_errors
+        alpha, known = self.context.alpha, has_spread & pairs.varies
         if known.any():
             size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
             d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
@@ -339,12 +339,14 @@ class Comparison(JoinedTasks):
         out["share_better_ci"][some] = ends[some]
         out["n_ties"][some] = zero[some]
 
-    def _new_task(self, pairs: PairScores, out: Mapping[str, Floats]) -> None:
+    def _new_task(self, pairs: PairScores, known: Bools, out: Mapping[str, Floats]) -> None:
         """Fill in between which values the difference in one more task would be; NaN of tasks in families."""
-        size = self.family_sums(np.where(pairs.here, 1.0, np.nan))
-        with np.errstate(invalid="ignore"):
-            is_alone = ~(size > 1).any(axis=-1)
-        some = pairs.known & is_alone
+        some = known
+        if len(set(self.groups)) < len(self.groups):
+            size = self.family_sums(np.where(pairs.here, 1.0, np.nan))
+            with np.errstate(invalid="ignore"):
+                is_alone = ~(size > 1).any(axis=-1)
+            some = known & is_alone
         ends, level = family_means.one_more_value(pairs.d[some], self.context.alpha)
         out["new_task_ci"][some], out["new_task_level"][some] = ends, level
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,8 @@ from xcurves.core.jobs import Indices
 from xcurves.kernels.over_tasks import task_effects
 
 
-class AlgorithmScores(NamedTuple):
+@dataclass(frozen=True)
+class AlgorithmScores:
     """The scores of algorithms in tasks, shape (algorithm, task, ...)."""
 
     runs: Floats  # a task's runs in front and NaN behind; failed ones beyond all others
@@ -25,17 +25,27 @@ class AlgorithmScores(NamedTuple):
     infinity: float  # the score of runs that failed
     are_binary: bool  # whether all scores are 0 or 1
 
-    @property
+    @cached_property
     def present(self) -> Bools:
         """Which algorithm has which task."""
         return np.asarray(self.n_runs > 0)
 
-    @property
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether all algorithms have all tasks."""
+        return bool(self.present.all())
+
+    @cached_property
+    def any_failed(self) -> bool:
+        """Whether any run failed."""
+        return bool(self.infinite.any())
+
+    @cached_property
     def error(self) -> Floats:
         """The squared standard errors of the means."""
         return self.variance / np.maximum(self.n_runs, 1)
 
-    @property
+    @cached_property
     def error_squares(self) -> Floats:
         """Half the variance of these of normal runs: v² / (l - 1)."""
         return np.asarray(self.error**2 / np.maximum(self.n_runs - 1, 1))
@@ -85,7 +95,7 @@ class PairScores:
 
     def _side(self, side: int) -> Floats:
         runs = self.own.runs[self.pairs[:, side]]
-        if self.here.all():
+        if self.own.is_complete:
             return runs
         return np.where(self.here[..., np.newaxis], runs, np.nan)
 
@@ -96,15 +106,9 @@ class PairScores:
         return np.where(self.here[..., np.newaxis], counts, 0)
 
     @cached_property
-    def infinite(self) -> Bools:
-        """Whether a run of either failed."""
-        a, b = self.pairs.T
-        return np.asarray((self.own.infinite[a] | self.own.infinite[b]) & self.here)
-
-    @cached_property
     def d_ranked(self) -> Floats:
         """Differences, infinite where a run of one failed, 0 where one of each did."""
-        if not self.own.infinite.any():
+        if not self.own.any_failed:
             return self.d
         first, second = self.own.infinite[self.pairs.T]
         infinity = self.own.infinity
@@ -112,21 +116,12 @@ class PairScores:
         return np.select(cases, [np.nan, 0.0, infinity, -infinity], self.d)
 
     @cached_property
-    def known(self) -> Bools:
-        """Whether the pair has a mean difference."""
-        return np.asarray(self.here.any(axis=-1) & ~self.infinite.any(axis=-1))
-
-    @cached_property
     def varies(self) -> Bools:
         """Whether anything varies, runs within a task or differences over tasks; else no interval says anything."""
-        is_same = np.fmax.reduce(self.d, axis=-1) == np.fmin.reduce(self.d, axis=-1)
-        return np.asarray(~(np.all(~self.here | (self.v == 0), axis=-1) & is_same))
-
-    @cached_property
-    def has_errors(self) -> Bools:
-        """Whether no task of the pair has a single run of an algorithm."""
-        is_single = (self.own.n_runs == 1)[self.pairs].any(axis=1) & self.here
-        return np.asarray(~is_single.any(axis=-1) & self.here.any(axis=-1))
+        is_still = np.all(~self.here | (self.v == 0), axis=-1)
+        of_still = self.d[is_still]
+        is_still[is_still] = np.fmax.reduce(of_still, axis=-1) == np.fmin.reduce(of_still, axis=-1)
+        return np.asarray(~is_still)
 
     @property
     def uncertainty(self) -> Floats:
@@ -199,20 +194,25 @@ def in_common(values: Floats | Bools, present: Bools, pairs: Indices, *, both_wa
 def make_pairs(own: AlgorithmScores, pairs: Indices, weights: Floats, *, paired: bool) -> PairScores:
     """Return pairs of algorithms, given weights of the tasks."""
     a, b = pairs.T
-    here = own.present[a] & own.present[b]
-    shares = np.where(here, weights, 0.0)
-    with np.errstate(invalid="ignore"):
-        shares /= shares.sum(axis=-1, keepdims=True)
-    infinite = own.infinite[a] | own.infinite[b]
+    if own.is_complete:
+        # of all pairs the same: no array of them
+        shape = (len(pairs), len(weights))
+        here, shares = np.broadcast_to(True, shape), np.broadcast_to(weights / weights.sum(), shape)
+    else:
+        here = own.present[a] & own.present[b]
+        shares = np.where(here, weights, 0.0)
+        with np.errstate(invalid="ignore"):
+            shares /= shares.sum(axis=-1, keepdims=True)
     if paired:
         x, y = (np.where(here[..., np.newaxis], own.runs[side], np.nan) for side in (a, b))
         d, v = task_effects.task_differences(x, y, paired=True)
     else:
-        error = own.error
         d = task_effects.difference_of_means(own.mean[a], own.mean[b])
-        v = error[a] + error[b]
-    is_unknown = ~here | infinite
-    if is_unknown.any():
+        v = np.broadcast_to(np.nan, d.shape)
+        if own.n_runs.max() > 1:
+            v = own.error[a] + own.error[b]
+    if own.any_failed or not own.is_complete:
+        is_unknown = ~here | own.infinite[a] | own.infinite[b]
         d, v = np.where(is_unknown, np.nan, d), np.where(is_unknown, np.nan, v)
     return PairScores(own, pairs, shares, here, d, v, paired)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.intervals import student, wilson
 from xcurves.kernels.resampling.plans import TIE
 
@@ -16,6 +16,7 @@ _SAME = 1e-15  # of sums of squares: what is left when equal numbers are taken f
 _MOST_ANSWERS = 8  # of a task, of which scores may be the shares
 _FEWEST_NEW = 5  # tasks whose differences say something of one more
 _FEWEST_DISTINCT = 4  # of these differences that are not the same
+_SOME = 64  # values, among which so many mostly are
 
 
 def error_over_families(x: Floats, weights: Floats) -> Floats:
@@ -67,18 +68,32 @@ def one_more_value(values: Floats, alpha: float) -> tuple[Floats, Floats]:
     From the j-th smallest to the j-th largest value. NaN where fewer than five are known, or than four are distinct.
     """
     # One more value has each of T + 1 ranks with the same probability: 2 j of them are outside.
-    ordered = np.sort(values, axis=-1)  # NaN last
     n = np.count_nonzero(~np.isnan(values), axis=-1)
     rank = np.maximum(1, np.floor(alpha / 2 * (n + 1) + 1e-9).astype(np.intp))
-    with np.errstate(invalid="ignore"):
-        gaps = np.diff(ordered, axis=-1)
-        largest = np.fmax.reduce(np.abs(values), axis=-1, initial=0.0)
-        n_distinct = 1 + np.count_nonzero(gaps > TIE * largest[:, np.newaxis], axis=-1)
-    is_known = (n >= _FEWEST_NEW) & (n_distinct >= _FEWEST_DISTINCT)
-
-    members = np.flatnonzero(is_known)
+    is_known = n >= _FEWEST_NEW
+    is_known[is_known] = _have_distinct(values[is_known], n[is_known])
     ends, level = np.full((len(values), 2), np.nan), np.full(len(values), np.nan)
-    ends[members, 0] = ordered[members, rank[members] - 1]
-    ends[members, 1] = ordered[members, n[members] - rank[members]]
-    level[members] = 1 - 2 * rank[members] / (n[members] + 1)
+    for number in np.unique(n[is_known]).tolist():
+        members = np.flatnonzero(is_known & (n == number))
+        j = int(rank[members[0]])
+        # half the time of a sort; NaN last
+        at = [j - 1, number - j]
+        ends[members] = np.partition(values[members], at, axis=-1)[:, at]
+        level[members] = 1 - 2 * j / (number + 1)
     return ends, level
+
+
+def _have_distinct(values: Floats, n: Index) -> Bools:
+    """Return whether so many of `n` values, (member, value), differ by more than rounding from all below them."""
+    # Between two of some values that are n times as far apart there is such a step among all: few need a sort.
+    largest = np.fmax.reduce(np.abs(values), axis=-1, initial=0.0)
+    is_enough = _n_steps(values[:, :_SOME], n * TIE * largest) >= _FEWEST_DISTINCT - 1
+    others = np.flatnonzero(~is_enough)
+    is_enough[others] = _n_steps(values[others], TIE * largest[others]) >= _FEWEST_DISTINCT - 1
+    return np.asarray(is_enough)
+
+
+def _n_steps(values: Floats, least: Floats) -> Index:
+    """Return how many values are further than that from the next one below, NaN are none."""
+    gaps = np.diff(np.sort(values, axis=-1), axis=-1)
+    return np.count_nonzero(gaps > least[:, np.newaxis], axis=-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Floats, Index
 from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.resampling.shifts import halve
 
@@ -85,13 +85,21 @@ def _least(effect: Floats, about: Floats, alpha: float) -> Floats:
     low = np.maximum(1.0, np.floor(about / 2))  # the power of one task is none
     # With few tasks quantiles of t are much larger than normal ones: twice as many and 20 more have the power.
     high = np.ceil(2 * about) + 20
-    # Bisection of whole numbers, of those that are not yet found.
-    left = np.flatnonzero(high - low > 1)
-    while left.size:
-        middle = np.floor((low[left] + high[left]) / 2)
+
+    def narrow(left: Index, middle: Floats) -> None:
         enough = power(effect[left], middle, alpha) >= POWER
         high[left[enough]] = middle[enough]
         low[left[~enough]] = middle[~enough]
+
+    # It is within two of what the quantiles of t add: a third of the numbers that bisection looks at.
+    near = np.floor(about + scipy.special.ndtri(1 - alpha / 2) ** 2 / 2)
+    for further in (2, -1):
+        inside = np.flatnonzero((near + further > low) & (near + further < high))
+        narrow(inside, near[inside] + further)
+    # Bisection of whole numbers, of those that are not yet found.
+    left = np.flatnonzero(high - low > 1)
+    while left.size:
+        narrow(left, np.floor((low[left] + high[left]) / 2))
         left = left[high[left] - low[left] > 1]
     return high
 
