@@ -515,3 +515,13 @@ def test_p_is_the_share_of_the_kept_null_and_curves_are_not_changed(curves):
     count = (result.null_distribution >= result.f * (1 - 1e-9)).sum("resample")
     np.testing.assert_allclose(result.pvalue, ((count + 1) / 101).where(result.f.notnull()))
     xr.testing.assert_identical(curves, before)
+
+
+@pytest.mark.parametrize(("n_algorithms", "gap"), [(2, 3.0), (3, 3.0), (3, 0.0)])
+def test_a_difference_among_several_is_said_to_be_of_none_in_particular(n_algorithms, gap):
+    means = np.zeros((n_algorithms, 1, 1))
+    means[0] = gap
+    curves = make_curves(np.random.default_rng(2).normal(size=(n_algorithms, 6, 4)) + means)
+    answer = xcurves.randomized_anova(curves, rng=0).curves.summary()
+    said = f"any difference among the {n_algorithms}; which ones differ is tested pair by pair"
+    assert (said in answer) == (n_algorithms > 2 and gap > 0)

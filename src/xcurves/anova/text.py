@@ -89,7 +89,7 @@ def _anova_of_one(task: xr.Dataset, alpha: float) -> Iterator[Statement]:
     sizes = task["n_runs"].to_numpy().tolist()
     runs = [f"{name} ({count(n, 'run')})" for name, n in zip(names, sizes, strict=True)]
     n_levels = task["n_levels"].item()
-    yield Statement("answer", _verdicts(task, alpha))
+    yield Statement("answer", f"{_verdicts(task, alpha)}{_which_ones(task, alpha)}")
     at_levels = "" if is_without_training(task) else f", at {n_levels:,} training levels"
     yield Statement("detail", f"Compared: {joined(runs)}{at_levels}.")
     yield Statement("detail", _f_ratios(task))
@@ -114,7 +114,7 @@ def _anova_of_tasks(result: xr.Dataset, alpha: float, noun: str) -> Iterator[Sta
         of_effect = p.sel(effect=effect).to_numpy().ravel()
         text = counted(of_effect, alpha, f"the algorithms' {what}", f"{noun}s")
         yield Statement("answer", text)
-    yield Statement("answer", _by_chance(result, alpha, noun))
+    yield Statement("answer", f"{_by_chance(result, alpha, noun)}{_which_ones(result, alpha)}")
     for task, name in _few_tasks(result):
         yield Statement("detail", f"{name}{_verdicts(task, alpha)}")
     n_welch = int(by_welch(result).sum())
@@ -153,6 +153,15 @@ def _verdicts(task: xr.Dataset, alpha: float) -> str:
             verdicts.append(f"{whose} {what} {_say_shown(p, alpha)} ({_p_of(task, p)})")
     answer = "; ".join(verdicts)
     return f"{answer[:1].upper()}{answer[1:]}."
+
+
+def _which_ones(result: xr.Dataset, alpha: float) -> str:
+    """Return the sentence that a difference shown among several algorithms is of none in particular."""
+    n_algorithms = result.sizes.get("algorithm", 1)
+    p = tests_that_speak(result)["pvalue"].sel(effect="algorithm")
+    if n_algorithms < 3 or not provenance.significant(p, alpha).any():
+        return ""
+    return f" That is any difference among the {n_algorithms}; which ones differ is tested pair by pair, more strictly."
 
 
 def _p_of(task: xr.Dataset, p: float) -> str:
