@@ -11,6 +11,7 @@ from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels import intervals
 from xcurves.kernels.over_tasks import family_means, task_flips
 from xcurves.kernels.over_tasks.places import ranks
+from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.multi_task.pair_scores import AlgorithmScores
 from xcurves.multi_task.scope import Scope
 
@@ -29,55 +30,64 @@ class AlgorithmMeans:
     def fill(self, scores: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in means in tasks and over them, and mean ranks, 1 the best; scores of shape (task, algorithm, run)."""
         own = self.own
-        n_runs = own.n_runs.T
-        out["n_runs"][:] = n_runs
-        means = np.where(own.infinite, np.nan, own.mean).T
-        out["task_mean"][:] = means
-        spread = np.where(np.isnan(means), np.nan, np.sqrt(own.variance).T)
-        out["task_mean_sd"][:] = spread
-        n = np.where(n_runs > 1, n_runs, np.nan)
-        ends = intervals.student(means, spread / np.sqrt(n), n - 1, self.alpha)
-        out["task_mean_ci"][:] = ends
-        self._over_tasks(scores, means, out)
-        complete = own.present.all(axis=0)
-        if complete.any():
-            # failed runs are beyond all others, so that the ranks of their means stand
-            ranked = _with_failed(own).T[complete]
-            out["rank_mean"][:] = ranks(ranked, self.sign).mean(axis=0)
+        out["n_runs"][:] = own.n_runs.T
+        means = np.where(own.infinite, np.nan, own.mean)
+        out["task_mean"][:] = means.T
+        self._in_tasks(means, out)
+        self._over_tasks(means, own.are_binary or family_means.are_shares(scores), out)
+        self._ranks(out)
 
-    def _over_tasks(self, scores: Floats, means: Floats, out: Mapping[str, Floats]) -> None:
+    def _in_tasks(self, means: Floats, out: Mapping[str, Floats]) -> None:
+        """Fill in how much runs vary within tasks."""
+        several = (self.own.n_runs > 1) & ~np.isnan(means)
+        n_runs = self.own.n_runs[several]
+        spread = np.sqrt(self.own.variance[several])
+        out["task_mean_sd"].T[several] = spread
+        ends = intervals.student(means[several], spread / np.sqrt(n_runs), n_runs - 1.0, self.alpha)
+        out["task_mean_ci"].swapaxes(0, 1)[several] = ends
+
+    def _over_tasks(self, means: Floats, of_shares: bool, out: Mapping[str, Floats]) -> None:
         """Fill in means over each algorithm's own tasks with intervals, and over the tasks that a verdict is about."""
-        has = np.asarray(self.own.present.T)
-        out["n_tasks_algorithm"][:] = has.sum(axis=0)
-        parts, shares = self._weighted(means, has)
-        compared = has.any(axis=0)
-        out["score_mean"][compared] = parts.sum(axis=0)[compared]
+        has, scope = self.own.present, self.scope
+        out["n_tasks_algorithm"][:] = has.sum(axis=1)
+        compared = np.flatnonzero(has.any(axis=1))
+        some_by_some = [compared[each] for each in stretches(len(compared), rows_that_fit(64 * means.shape[1]))]
+        for some in some_by_some:
+            out["score_mean"][some] = self._parts(means, some)[0].sum(axis=-1)
+        is_finite = np.isfinite(out["score_mean"])
+        alpha = self.alpha / max(1, int(is_finite.sum()))
+        for some in some_by_some:
+            x, weights = (
+                task_flips.family_sums(np.where(has[some], each, np.nan), self.families)
+                for each in self._parts(means, some)
+            )
+            ends = family_means.means_over_families(x, weights, alpha, of_shares=of_shares)
+            out["score_mean_ci"][some] = np.where(is_finite[some, np.newaxis], ends, np.nan)
 
-        x, weights = (
-            task_flips.family_sums(np.where(has, each, np.nan).T, self.families)[compared] for each in (parts, shares)
-        )
-        is_finite = np.isfinite(out["score_mean"][compared])
-        ends = family_means.means_over_families(
-            x,
-            weights,
-            self.alpha / max(1, int(is_finite.sum())),
-            of_shares=self.own.are_binary or family_means.are_shares(scores),
-        )
-        out["score_mean_ci"][compared] = np.where(is_finite[:, np.newaxis], ends, np.nan)
-
-        scope = self.scope
         out["n_tasks_common"][...] = np.count_nonzero(scope.tasks)
-        parts, _ = self._weighted(means[scope.tasks], has[scope.tasks], scope.tasks)
-        in_scope = scope.algorithms
-        out["score_mean_common"][in_scope] = parts.sum(axis=0)[in_scope]
+        for some in some_by_some:
+            of_scope = some[scope.algorithms[some]]
+            out["score_mean_common"][of_scope] = self._parts(means, of_scope, scope.tasks)[0].sum(axis=-1)
 
-    def _weighted(self, means: Floats, has: Bools, tasks: Bools | slice = slice(None)) -> tuple[Floats, Floats]:
-        """Return the parts of some tasks in the mean of each algorithm, (task, algorithm), and their weights."""
-        weights = self.weights[tasks, np.newaxis] * has
-        shares = weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+    def _parts(self, means: Floats, some: Index, tasks: Bools | None = None) -> tuple[Floats, Floats]:
+        """Return the parts of tasks in the means of some algorithms, (algorithm, task), and their weights."""
+        means, has, weights = means[some], self.own.present[some], self.weights
+        if tasks is not None:
+            means, has, weights = means[:, tasks], has[:, tasks], weights[tasks]
+        weights = weights * has
+        shares = weights / np.maximum(weights.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
         return np.where(has, shares * means, 0.0), shares
 
-
-def _with_failed(own: AlgorithmScores) -> Floats:
-    """Return means, infinite where a run failed."""
-    return np.where(own.infinite, own.infinity, own.mean)
+    def _ranks(self, out: Mapping[str, Floats]) -> None:
+        """Fill in mean ranks over the tasks that all algorithms have."""
+        own = self.own
+        complete = np.flatnonzero(own.present.all(axis=0))
+        if not complete.size:
+            return
+        sums = np.zeros(len(own.mean))
+        for each in stretches(len(complete), rows_that_fit(64 * len(sums))):
+            some = complete[each]
+            # failed runs are beyond all others, so that the ranks of their means stand
+            means = np.where(own.infinite[:, some], own.infinity, own.mean[:, some])
+            sums += ranks(means.T, self.sign).sum(axis=0)
+        out["rank_mean"][:] = sums / len(complete)
