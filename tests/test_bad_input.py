@@ -73,11 +73,11 @@ def test_an_empty_file(refusal, here):
 
 def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
     table(curves)
-    has = "is no column of ARCHIVE. It has 'algorithm', 'run', 'training', 'score'"
+    has = "is no column of c.csv. It has 'algorithm', 'run', 'training', 'score'"
     assert refusal("c.csv", "--run", "seed", "--value", "score") == f"--run seed {has}"
     assert refusal("c.csv", "--value", "return").startswith(f"--value return {has}")
     assert refusal("c.csv", "--extra", "task") == f"--extra task {has}"
-    assert refusal("c.csv", "--select", "task=x") == f"--select task=x: 'task' {has}"
+    assert refusal("c.csv", "--select", "task=x") == f"--select task=x: 'task' {has.replace('c.csv', 'ARCHIVE')}"
 
 
 def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):

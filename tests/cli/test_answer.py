@@ -12,7 +12,7 @@ import xcurves
 from places import SHARED
 from strategies import make_curves
 from xcurves.__main__ import main
-from xcurves.cli.sources import steps_of_budget
+from xcurves.cli.curves_asked import steps_of_budget
 
 pytestmark = [pytest.mark.usefixtures("here"), pytest.mark.filterwarnings("ignore")]
 QUICK = ["--n-resamples", "99"]
@@ -187,7 +187,7 @@ def test_a_column_of_text_that_could_be_the_score_is_named(capsys, column, form,
     frame.drop(columns="y").to_csv("mine.csv", index=False)
     assert main(["mine.csv"]) == 2
     err = capsys.readouterr().err.splitlines()[-1]
-    assert "no column of numbers could be the score: add one, or write the" in err
+    assert "no column of numbers could be the score. Add one, or write the" in err
     assert said in err
 
 

@@ -249,7 +249,7 @@ def test_an_archive_of_scores_is_read(capsys):
         (["--candidate", "main"], "candidates name the baseline 'main'"),
         (
             ["--value", "socre"],
-            "--value socre is no column of ARCHIVE. It has 'candidate', 'score'. Did you mean 'score'?",
+            "--value socre is no column of runs.csv. It has 'candidate', 'score'. Did you mean 'score'?",
         ),
         (
             ["--baseline", "man"],

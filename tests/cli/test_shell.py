@@ -19,7 +19,8 @@ from event_files import event_writer
 from places import ROOT, TICTACTOE
 from strategies import make_curves
 from xcurves.__main__ import main
-from xcurves.cli.sources import matching, parse_levels
+from xcurves.cli.curves_asked import parse_levels
+from xcurves.cli.sources import matching
 
 pytestmark = pytest.mark.usefixtures("here")
 QUICK = ["--n-resamples", "99"]
@@ -79,7 +80,9 @@ def test_a_folder_of_event_files(curves, here, capsys):
                     writer.add_scalar("eval/return", score, int(level))
                     writer.add_scalar("loss", -score, int(level))
     assert main(["runs", *QUICK]) == 2
-    assert capsys.readouterr().err.endswith("ARCHIVE has 2 tags. Name one: --select tag=eval/return|loss\n")
+    asked = capsys.readouterr().err
+    assert "runs has 2 tags (eval/return or loss). Type the one that is right:\n" in asked
+    assert "runs --n-resamples 99 --select tag=eval/return  # 2 algorithms, one task, 6 runs each\n" in asked
     assert main(["runs", "--select", "tag=eval/return", *QUICK]) == 0
     same("runs-answer.nc", curves.astype(np.float32).astype(float))
     # of a loss lower is better, of a return higher
@@ -630,8 +633,8 @@ def test_columns_without_their_options_are_named_with_them_and_near_misses_are_s
     log = curves.curves.to_frame().set_axis(["agent", "my seed", "step", "return"], axis=1)
     log.assign(Env="Hopper", loss=0.5).to_csv("my log.csv", index=False)
     has = "It has 'agent', 'my seed', 'step', 'return', 'Env', 'loss'"
-    assert refused("--value", "retrun") == f"--value retrun is no column of ARCHIVE. {has}. Did you mean 'return'?"
-    assert refused("--extra", "env") == f"--extra env is no column of ARCHIVE. {has}. Did you mean 'Env'?"
+    assert refused("--value", "retrun") == f"--value retrun is no column of my log.csv. {has}. Did you mean 'return'?"
+    assert refused("--extra", "env") == f"--extra env is no column of my log.csv. {has}. Did you mean 'Env'?"
     assert refused("--select", "agent=sca").endswith("agent has sac and td3. Did you mean 'sac'?")
     assert refused("--select", "agnet=sac").endswith(f"{has}. Did you mean 'agent'?")
     assert refused("--align", "7").startswith("--align 7 leaves no score of any run. Name levels that runs reach")

@@ -15,10 +15,11 @@ import xarray as xr
 
 import xcurves
 from frames import corpus, corpus_folders, corpus_rows, corpus_sources
+from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import parser, settle
 from xcurves.cli.scales import with_direction
 from xcurves.cli.shell_words import Shell
-from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
+from xcurves.cli.sources import open_archive, read_as, select
 from xcurves.core import direction
 from xcurves.core.doubts import Doubtful
 from xcurves.core.labels import extra_dims

@@ -134,12 +134,12 @@ def test_rows_are_runs_where_scores_have_neither():
 
 
 def test_what_is_missing_is_said_with_what_it_could_be():
-    frame = table(kind=["a", "b"], shape=["x", "y"], step=[1, 2], u=float, v=float)
+    frame = table(kind=["a", "b"], shape=["x", "y"], step=[1, 2], alpha=float, beta=float)
     read = read_frame(frame)
     assert read.missing == {
         "algorithm": ["kind", "shape"],
         "run": ["kind", "shape"],
-        "score": ["u", "v"],
+        "score": ["alpha", "beta"],
     }
 
 

@@ -372,4 +372,4 @@ def test_several_columns_of_the_algorithm_and_wide_columns_are_options(tmp_path,
     assert main(["wide.csv", "--columns", "{algorithm}_seed{run}", "--n-resamples", "99"]) == 0
     assert "\nfast over slow " in capsys.readouterr().out
     assert main(["long.csv", "--algorithm", "algo", "rl"]) == 2
-    assert "--algorithm rl is no column of ARCHIVE" in capsys.readouterr().err
+    assert "--algorithm rl is no column of long.csv" in capsys.readouterr().err

@@ -14,13 +14,13 @@ import xarray as xr
 
 import xcurves
 from xcurves import archive
-from xcurves.cli.column_names import Table
+from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import PAIRS
 from xcurves.cli.printing import text_of
 from xcurves.cli.scales import filled, normalized, with_direction
 from xcurves.cli.sources import (
     EXAMPLE,
-    curves_of_options,
+    Table,
     open_archive,
     read_as,
     select,

@@ -12,11 +12,11 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli import look_answers
-from xcurves.cli.column_names import Table, not_found, read_names
-from xcurves.cli.options import Parser, add_direction, program
+from xcurves.cli.curves_asked import curves_of_options
+from xcurves.cli.options import Parser, add_direction, not_found, program
 from xcurves.cli.run_log import RunLog, naming_rows, numbered
 from xcurves.cli.scales import filled, with_direction
-from xcurves.cli.sources import curves_of_options, open_archive, read_as, select
+from xcurves.cli.sources import Table, open_archive, read_as, read_names, select
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.refusal import UNSAID, Missing, Refusal
 from xcurves.core.validation import check_confidence_level, check_total

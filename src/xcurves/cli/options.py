@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from shlex import join
 from typing import Any, NoReturn
 
 from xcurves.core.labels import did_you_mean
+from xcurves.core.refusal import UNSAID, Missing
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.short_runs import HOW
 from xcurves.readers import SOURCES
@@ -21,6 +24,7 @@ _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs t
 Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
 if there are several. The names of columns are recognised, or asked for in one message.
 Without ARCHIVE: five classifiers over sixteen tasks, whose curves come with the package."""
+NO_TRAINING = "none"  # of --training: scores have no training
 WORST = "worst"  # of --fill-failed
 _EPILOG = """examples:
   The curves that come with the package; results in benchmark-answer.nc, a page in benchmark.html:
@@ -52,6 +56,19 @@ def program() -> str:
     if Path(sys.argv[0]).stem == "xcurves":
         return "xcurves"
     return "python -m xcurves"
+
+
+def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:
+    """Return the command as it was given with further options, as a shell takes it."""
+    given: list[str] = getattr(options, "given", [str(options.archive)])
+    return f"{program()} {join([*given, *added])}"
+
+
+def not_found(refusal: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> Missing:
+    """Return the error about a name that is unknown: the names that are known, and the nearest."""
+    listed = ", ".join(map(repr, known))
+    near = did_you_mean(name, [*other_names, *known])
+    return Missing("", UNSAID, refusal, f"It has {listed}{near}")
 
 
 class Parser(argparse.ArgumentParser):

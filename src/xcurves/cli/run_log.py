@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.cli.column_names import Table, command_with, read_names
+from xcurves.cli.options import command_with
+from xcurves.cli.sources import Table, read_names
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import UNSAID, Refusal, Text
 from xcurves.core.run_checks import RunError, RunsWarning

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.cli.column_names import not_found
-from xcurves.cli.options import WORST, repeats_scores
+from xcurves.cli.options import WORST, not_found, repeats_scores
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, extra_dims
 from xcurves.core.refusal import UNSAID, Cure, Refusal, give

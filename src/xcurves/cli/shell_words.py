@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xcurves.cli.column_names import NO_TRAINING, command_with
-from xcurves.cli.options import repeats_scores
+from xcurves.cli.options import NO_TRAINING, command_with, repeats_scores
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import UNSAID, Audience, Call, Proposal, Refusal, Verbatim, Words
 

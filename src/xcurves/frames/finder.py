@@ -75,7 +75,7 @@ class _Finder(Found):
 
     def reading(self) -> Reading:
         """Return the reading of the frame."""
-        told = known_of(self.frame)
+        given, told = self.frame, known_of(self.frame)
         self._take_given(told)
         points = self._find_points()
         if points is not None:
@@ -107,7 +107,7 @@ class _Finder(Found):
             self.matched,
             tuple(self.others) if score is not None else (),
             tuple(self.made),
-            doubt_of(self),
+            doubt_of(self, given, told),
             self.numbered,
             self._what_tells_apart(),
             lower,

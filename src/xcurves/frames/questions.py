@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
+from textwrap import shorten
 from typing import Any
 
+import pandas as pd
+
+from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.known import FIND
-from xcurves.core.refusal import Proposal, Text, Words, call, give
-from xcurves.frames.reading import ARGUMENTS, Doubt
+from xcurves.core.names import dim_of
+from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, Text, Verbatim, Words, call, give
+from xcurves.frames.reading import ARGUMENTS, Doubt, Reading, either
 
-_MOST = 6  # columns that a message names
+_NAME = "name"  # the column of logs that name their runs
+_WIDEST = 40  # letters of a value that a message shows
+_FRAME = Words("the frame", "ARCHIVE")
+_NOTHING = {
+    "algorithm": "no column could be the algorithm, with a label for each of two or more",
+    "run": "rows repeat and no column tells the runs apart",
+    "score": "no column of numbers could be the score",
+}
+_ADD = {"run": "Add one, such as seed"}
+
+
+def settled(reading: Reading, given: Mapping[str, Any]) -> Reading:
+    """Return a reading of which all is told; else ask, with what was given before, or say what no column can be."""
+    refuse_names(reading, given)
+    if reading.doubt is None:
+        return reading
+    if reading.doubt.choices:
+        raise ask(reading.doubt, given)
+    raise _impossible(reading.frame, reading.doubt)
+
+
+def refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
+    """Refuse names of runs, which say algorithm and run in one, as the names of algorithms."""
+    said = {role for role, column in given.items() if column is not FIND}
+    if reading.algorithm != _NAME or reading.run is not None or "algorithm" in said:
+        return
+    pattern = give(names=Verbatim("'{algorithm}-{run}'"))
+    raise Refusal(
+        "frame",
+        UNSAID,
+        Text("runs of ", _FRAME, f" are called {reading.frame[_NAME].iloc[0]!r}"),
+        Cure(Words("As the logs are read, say", "Say"), " how such names are made: ", pattern),
+    )
 
 
 def unknown_words(doubt: Doubt) -> str:
@@ -21,17 +59,9 @@ def unknown_words(doubt: Doubt) -> str:
     return f"does not say which column is {' and '.join(unknown)}"
 
 
-def either(columns: Sequence[str]) -> str:
-    """Return columns joined by "or", the rest of many counted."""
-    words = list(columns[:_MOST])
-    if len(columns) > _MOST:
-        words.append(f"{len(columns) - _MOST} more")
-    return " or ".join(words)
-
-
 def ask(doubt: Doubt, given: Mapping[str, Any]) -> Doubtful:
     """Return the error that asks: each reading that fits as a call, with what it compares."""
-    question = Text(Words("the frame", "ARCHIVE"), f" {unknown_words(doubt)}")
+    question = Text(_FRAME, f" {unknown_words(doubt)}")
     return asked("frame", question, [_proposal(given, choice) for choice in doubt.choices])
 
 
@@ -57,3 +87,56 @@ def _plain(columns: Any) -> Any:
     if len(names) == 1:
         return names[0]
     return names
+
+
+def _impossible(frame: pd.DataFrame, doubt: Doubt) -> Refusal:
+    """Return the error that says what no column can be, and what to do."""
+    lacking = [role for role, columns in doubt.unknown.items() if not columns] or ["run"]
+    if "score" in lacking:
+        text = _text_among_numbers(frame)
+        if text is not None:
+            return text
+    cure: list[Any] = [_ADD.get(lacking[0], "Add one")]
+    if "score" in lacking:
+        cure.append(_nearest_text(frame))
+    n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
+    if lacking == ["algorithm"] and n_columns > 1:
+        cure += [", or, if columns are the algorithms: ", give(columns="{algorithm}")]
+    reason = Text(Words("", "ARCHIVE: "), "; ".join(_NOTHING[role] for role in lacking))
+    return Refusal("frame", UNSAID, reason, Cure(*cure))
+
+
+def _text_among_numbers(frame: pd.DataFrame) -> Refusal | None:
+    """Return the error about a column that would be numbers but for a few rows, None if there is none."""
+    for name in frame.select_dtypes(exclude="number"):
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        strange = frame[name][numbers.isna() & frame[name].notna()]
+        if 0 < len(strange) < len(frame) / 2:
+            rows = f"{len(strange):,} rows"
+            if len(strange) == 1:
+                rows = "a row"
+            first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
+            reason = Text(Words("", "ARCHIVE: "), f"the column {name} has text in {rows}, first {first}")
+            return Refusal("frame", UNSAID, reason, "Correct it, or leave it empty for a gap")
+    return None
+
+
+def _nearest_text(frame: pd.DataFrame) -> str:
+    """Return which column of text is nearest to a score, with one of its values, "" if none."""
+    texts: list[tuple[bool, bool, str, str]] = []
+    for name in frame.select_dtypes(exclude=["number", "bool"]):
+        values = frame[name].dropna().astype(str)
+        if dim_of(name) is None and len(values):
+            first = values.iloc[0]
+            begins = re.match(r"\W*\d", first) is not None
+            texts.append((looks_like_score(name), begins, str(name), first))
+    if not texts:
+        return ""
+
+    # by its name first, then by values that begin as numbers do; of several the first
+    _, _, name, first = max(texts, key=lambda text: text[:2])
+    shown = repr(shorten(first, _WIDEST, placeholder=" ..."))
+    return (
+        f", or write the column {name!r} as numbers: it has text, such as {shown}. "
+        "A number has a point and no unit, 0.5"
+    )

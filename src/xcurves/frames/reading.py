@@ -17,6 +17,7 @@ ARGUMENTS = {
     "training": "training",
     "tasks": "extra",
 }
+_MOST = 6  # columns that a message names
 
 
 @dataclass(frozen=True)
@@ -96,3 +97,11 @@ class Reading:
                 shown = [*self.others[:4], *["..."] * (len(self.others) > 4)]
                 parts[-1] += f" (not {', '.join(shown)})"
         return "; ".join([f"read as {', '.join(parts)}", *self.made])
+
+
+def either(columns: Sequence[str]) -> str:
+    """Return columns joined by "or", the rest of many counted."""
+    words = list(columns[:_MOST])
+    if len(columns) > _MOST:
+        words.append(f"{len(columns) - _MOST} more")
+    return " or ".join(words)

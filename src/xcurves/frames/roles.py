@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from xcurves.core.labels import DIMS
 from xcurves.core.names import (
     ENDED_EARLY,
     FAILED,
@@ -251,3 +252,15 @@ def _same_labels(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str)
 
 def _free(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     return [str(name) for name in frame.columns if name not in used]
+
+
+def dims_called(names: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, str]:
+    """Return which dims of an array are algorithm, run and training: those that are asked for, or called like them."""
+    found = {name: dim for dim, name in asked.items() if name in names}
+    recognised: dict[str, str] = {}
+    for name in names:
+        usual = dim_of(name)
+        if usual in DIMS and usual not in {*names, *found.values(), *recognised.values()}:
+            recognised[name] = str(usual)
+    every = found | {name: dim for name, dim in recognised.items() if name not in found}
+    return {name: dim for name, dim in every.items() if name != dim}

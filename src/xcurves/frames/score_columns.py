@@ -47,6 +47,12 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     return ordered[0], ordered[1:]
 
 
+def likeliest(names: Sequence[str]) -> list[str]:
+    """Return names, those that are of scores first, in the order in which scores are taken."""
+    last = (True, len(SCORES), len(_MEASURED))
+    return sorted(names, key=lambda name: _score_rank(name) or last)
+
+
 def says_statistic(name: object) -> bool:
     """Return whether a name says that a column has a statistic of scores, or something about them."""
     return bool(_STATISTICS & set(words_of(name)))

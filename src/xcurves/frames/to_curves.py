@@ -19,10 +19,10 @@ from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_o
 from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
-from xcurves.frames.questions import ask
+from xcurves.frames.questions import ask, refuse_names
 from xcurves.frames.reading import Reading
 from xcurves.frames.score_columns import n_labels
-from xcurves.frames.wide import of_each_value, to_long, with_joined
+from xcurves.frames.wide import as_asked, of_each_value, with_joined
 
 
 def to_dataarray(
@@ -197,19 +197,17 @@ def _long(
     columns: str | Mapping[str, Sequence[str]],
     given: Mapping[str, Any],
     kept: Sequence[str],
-) -> tuple[pd.DataFrame, str]:
-    """Return a row for each score of a wide table, and the column of the scores."""
-    value = "score"
-    if given["score"] is not FIND:
-        value = given["score"]
+) -> tuple[pd.DataFrame, Any]:
+    """Return a row for each score of a wide table, and the column of the scores, FIND of several."""
+    values = [] if given["score"] is FIND else [given["score"]]
     dims = {dim: given[dim] for dim in DIMS if isinstance(given[dim], str)}
     tasks: list[str] = []
     if given["tasks"] is not FIND:
         tasks = names_of(given["tasks"])
-    dims |= {name: name for name in tasks}
-    # Columns that are named like runs, training or tasks hold no scores.
-    named = [str(name) for name in frame if dim_of(name) is not None]
-    return to_long(frame, value, columns, dims, [*kept, *named]), value
+    long, names = as_asked(frame, values, columns, dims, [*kept, *tasks])
+    if len(names) > 1:
+        return long, FIND
+    return long, names[0]
 
 
 def _reading_of(
@@ -234,6 +232,7 @@ def _reading_of(
         return _as_named(frame, said)
     _refuse_index(frame, said)
     reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores})
+    refuse_names(reading, given)
     if reading.doubt is not None and reading.doubt.choices:
         raise ask(reading.doubt, given)
     if reading.doubt is not None:

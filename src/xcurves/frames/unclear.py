@@ -6,17 +6,68 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from xcurves.core.doubts import MOST, Choice
+import pandas as pd
+
+from xcurves.core.direction import is_metric
+from xcurves.core.doubts import MOST, Choice, counted
+from xcurves.core.known import Known
+from xcurves.core.name_patterns import compiled
 from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of
 from xcurves.frames import roles
 from xcurves.frames.found import Found, compared, repeats
-from xcurves.frames.reading import Doubt
+from xcurves.frames.reading import Doubt, either
+from xcurves.frames.score_columns import likeliest
+from xcurves.frames.wide_tables import listed, wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
 
 
-def doubt_of(found: Found) -> Doubt | None:
-    """Return what cannot be told of a frame, None if all can."""
+def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
+    """Return what cannot be told of the frame that was given, None if all can."""
+    doubt = _doubt_of_metrics(found, told) or _doubt_of_roles(found)
+    return _doubt_of_columns(found, given, is_asked=doubt is not None) or doubt
+
+
+def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
+    """Return what to ask where a column says which score each row has: they are measured on no common scale."""
+    typed = [name for role in found.typed for name in listed(found.typed[role])]
+    names = listed(told.metric)
+    if found.roles.get("score") == "value":
+        names += [str(name) for name in found.frame if is_metric(name)]
+    for name in names:
+        if name in typed or name not in found.frame:
+            continue
+        labels = list(map(str, found.frame[name].dropna().unique()))
+        if len(labels) < 2:
+            continue
+        known = {role: column for role, column in found.roles.items() if column != name}
+        known["tasks"] = [task for task in found.roles["tasks"] if task != name]
+        choices = []
+        for label in likeliest(labels)[:MOST]:
+            part = found.frame[found.frame[name].astype(str) == label]
+            choices.append(Choice({"select": f"{name}={label}"}, compared(part, known)))
+        return Doubt({}, tuple(choices), f"has {len(labels)} {name}s ({either(labels)})")
+    return None
+
+
+def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> Doubt | None:
+    """Return what to ask where columns seem to be scores of algorithms or runs, which may be other metrics too."""
+    if "score" in found.typed or found.roles.get("score") not in (None, *map(str, given)):
+        return None
+    pattern, columns = wide_pattern(given, found.typed)
+    if pattern is None or not (is_asked or "{run}" in pattern.text):
+        return None
+    matches = [match for name in columns if (match := compiled(pattern.text).fullmatch(str(name)))]
+    dims = [dim for dim in ("algorithm", "run") if dim in matches[0].groupdict()]
+    settles: dict[str, Any] = {"columns": pattern.text}
+    if pattern.scores:
+        settles["score"] = pattern.scores[0]
+    compares = ", ".join(counted(len({match[dim] for match in matches}), dim) for dim in dims)
+    things = " and ".join(f"{dim}s" for dim in dims)
+    return Doubt({}, (Choice(settles, compares),), f"has columns that seem to be scores of {things}")
+
+
+def _doubt_of_roles(found: Found) -> Doubt | None:
     if found.missing.get("training") == []:
         return _doubt_of_training(found)
     if found.missing:

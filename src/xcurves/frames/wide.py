@@ -11,6 +11,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.labels import DIMS
 from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_numbers
+from xcurves.core.names import dim_of
 from xcurves.core.refusal import Missing, Refusal, WrongType, shown
 from xcurves.frames.wide_summaries import summary_columns, without_summaries
 
@@ -32,7 +33,7 @@ def to_long(
     own names; columns of `kept`, of dims and of text hold no scores.
     """
     used = [name for name in [*dims.values(), *kept] if name is not None]
-    parts = _parts(frame, columns, used)
+    parts = parts_of(frame, columns, used)
     frame = without_summaries(frame, list(parts.index))
     made = {part: dims.get(part) or part for part in parts.columns}
     rest = [name for name in frame if name not in parts.index]
@@ -51,6 +52,27 @@ def to_long(
     return tidy
 
 
+def as_asked(
+    frame: pd.DataFrame,
+    values: Sequence[str],
+    columns: Columns,
+    dims: Mapping[str, str | None],
+    extra: Sequence[str] = (),
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return one row for each score of a table whose columns are asked for, and the names of the scores.
+
+    `values` are those that are named, none for "score" or what the pattern says; `extra` are columns of tasks.
+    """
+    # Columns that are named like runs, training or tasks hold no scores.
+    kept = [*extra, *(name for name in map(str, frame) if dim_of(name) is not None and name not in extra)]
+    has_values = isinstance(columns, str) and VALUE in columns
+    if len(values) < 2 and not has_values:
+        value = next(iter(values), "score")
+        return to_long(frame, value, columns, dims, kept), [value]
+    names = list(values) or values_in(frame, str(columns))
+    return to_long_of_values(frame, names, columns, dims, kept), names
+
+
 def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) -> dict[str, tuple[pd.DataFrame, Any]]:
     """Return for each of several scores the table without the columns of the others, and which columns hold it.
 
@@ -62,7 +84,7 @@ def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) 
     for value in sorted(values, key=len, reverse=True):
         taken = [name for names in held.values() for name in names]
         left = frame.drop(columns=taken)
-        held[value] = list(_parts(left, columns_of[value], ()).index)
+        held[value] = list(parts_of(left, columns_of[value], ()).index)
     every = [name for names in held.values() for name in names]
     return {
         value: (
@@ -152,7 +174,7 @@ def pattern_of(names: Sequence[str], dim: str) -> str:
     return f"{prefix}{{{dim}}}"
 
 
-def _parts(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
+def parts_of(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
     """Return the labels of each column that holds scores, a row for each."""
     if isinstance(columns, str):
         return _of_pattern(frame, columns, used)

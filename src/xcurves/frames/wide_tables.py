@@ -53,16 +53,16 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
     return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
 
 
-def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> Pattern | None:
-    """Return the pattern of columns that are scores of algorithms or runs, also where they bear names of metrics."""
+def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern | None, list[str]]:
+    """Return the pattern of columns that are scores of algorithms or runs, and these, which may be metrics."""
     named, scores = _named_and_scores(frame, given)
     if len(scores) < 2 or any(map(says_statistic, scores)):
-        return None
+        return None, []
     pattern = fitting_pattern(scores, names_score)
     parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
     if not parts or any(dim in given or dim in named.values() for dim in parts):
-        return None
-    return pattern
+        return None, []
+    return pattern, scores
 
 
 def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
