@@ -35,6 +35,14 @@ FOLDS = names_in("fold folds cv resample split")
 TRAINED = names_in("train training")
 EVALUATED = names_in("eval evaluation test val valid validation dev")
 _PARTS_OF_DATA = TRAINED | EVALUATED
+# Keys of configurations: those that say the algorithm by name, and those that do, the likeliest first.
+ALGORITHM_KEYS = names_in("algo algorithm alg agent model method learner")
+ALGORITHMS_FIRST = ("algo", "algorithm", "alg", "agent", "model", "method", "optimizer")
+# Words of keys that say where and when a run was, not what it is.
+OF_PLACE = names_in(
+    "id uuid path dir directory folder file time date timestamp host hostname port gpu device logdir output name tag "
+    "tags notes wandb pid version"
+)
 # Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
 STEPS = names_in(
     "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "

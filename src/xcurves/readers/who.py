@@ -2,59 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from xcurves.core.name_patterns import CONFIG, join_labels
-from xcurves.core.names import dim_of, words_of
-from xcurves.core.refusal import Refusal
+from xcurves.core.names import ALGORITHM_KEYS, ALGORITHMS_FIRST, OF_PLACE, dim_of, words_of
 from xcurves.readers import folder_levels
-from xcurves.readers.formats.json_rows import flat, parse
-from xcurves.readers.open_files import read_bytes
-
-_CONFIGS = [
-    f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
-]
-_CONFIGS += ["flags.json", ".hydra/config.yaml"]
-_LARGEST = 1 << 20  # bytes of a configuration
-_MOST_KEYS = 2000
-_ALIAS = re.compile(rb"(?:^|[\s\[,:-])\*\w")  # aliases of YAML can grow without end
-_ALGORITHM_KEYS = ("algo", "algorithm", "alg", "agent", "model", "method", "learner")
-_KEYS = ("algo", "algorithm", "alg", "agent", "model", "method", "optimizer")
-# Words of keys that say where and when a run was, not what it is.
-_OF_PLACE = {
-    "id",
-    "uuid",
-    "path",
-    "dir",
-    "directory",
-    "folder",
-    "file",
-    "time",
-    "date",
-    "timestamp",
-    "host",
-    "hostname",
-} | {
-    "port",
-    "gpu",
-    "device",
-    "logdir",
-    "output",
-    "name",
-    "tag",
-    "tags",
-    "notes",
-    "wandb",
-    "pid",
-    "version",
-}
+from xcurves.readers.configs import settings_of
 
 
 class Named(NamedTuple):
@@ -82,7 +39,7 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path], root: st
     Doubtful
         If folders can be read in several ways.
     """
-    settings = what_differs([read_config(home) for home in homes])
+    settings = settings_of(homes)
     of_folders = folder_levels.labels_of(places, root)
     levels, said = None, ""
     if of_folders is not None:
@@ -122,7 +79,7 @@ def _choose_algorithm(
     of_level = of_folders.labels["algorithm"].reset_index(drop=True)
     of_key = found["algorithm"].reset_index(drop=True)
     words = words_of(keys["algorithm"].removesuffix("_name"))
-    is_named = bool(words) and words[-1] in _ALGORITHM_KEYS and ", " not in keys["algorithm"]
+    is_named = bool(words) and words[-1] in ALGORITHM_KEYS and ", " not in keys["algorithm"]
     if not is_named:
         del found["algorithm"], keys["algorithm"]
         return ""
@@ -131,51 +88,6 @@ def _choose_algorithm(
         return ""
     del found["algorithm"]
     return CONFIG + keys.pop("algorithm")
-
-
-def read_config(home: Path) -> dict[str, Any]:
-    """Return the configuration beside the logs of a run, nested keys joined by "/"; empty if there is none."""
-    for name in _CONFIGS:
-        path = home / name
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
-            try:
-                found = _load(path)
-            except Refusal:  # of a key that stands twice one value would be lost
-                raise
-            except Exception:  # a configuration that cannot be read says nothing of its run
-                continue
-            if isinstance(found, Mapping):
-                return dict(islice(flat(_of_wandb(found)), _MOST_KEYS))
-    return {}
-
-
-def _of_wandb(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration without what Weights & Biases writes around each value."""
-    if "_wandb" not in config:
-        return dict(config)
-    values = {key: about.get("value") for key, about in config.items() if isinstance(about, Mapping)}
-    return {key: value for key, value in values.items() if key != "_wandb"}
-
-
-def what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return a column for each key in which runs differ, in the order of the first configuration."""
-    keys = list(dict.fromkeys(key for config in configs for key in config))
-    rows = pd.DataFrame({key: [config.get(key) for config in configs] for key in keys}, dtype=object)
-    differ = [key for key in keys if len({repr(value) for value in rows[key]}) > 1 and rows[key].notna().all()]
-    return rows[differ].infer_objects()
-
-
-def _load(path: Path) -> Any:
-    data = read_bytes(path)
-    if path.suffix == ".json":
-        return parse(data, path)
-    if path.suffix == ".toml":
-        return tomllib.loads(data.decode())
-    import yaml
-
-    if _ALIAS.search(data):
-        return None
-    return yaml.safe_load(data)
 
 
 def _of_settings(
@@ -199,7 +111,7 @@ def _of_settings(
         found["algorithm"], keys["algorithm"] = settings[named[0]].astype(str), named[0]
         return found, keys
     # What differs between runs besides the seed.
-    free = [key for key in shared if dims[key] is None and not _OF_PLACE & set(words_of(key))]
+    free = [key for key in shared if dims[key] is None and not OF_PLACE & set(words_of(key))]
     free = [key for key in free if not _is_path(settings[key])]
     if free:
         short = _short_names(free)
@@ -210,9 +122,9 @@ def _of_settings(
 
 def _rank(key: str) -> int:
     words = words_of(key.removesuffix("_name"))
-    if words and words[-1] in _KEYS:
-        return _KEYS.index(words[-1])
-    return len(_KEYS)
+    if words and words[-1] in ALGORITHMS_FIRST:
+        return ALGORITHMS_FIRST.index(words[-1])
+    return len(ALGORITHMS_FIRST)
 
 
 def _short_names(keys: Sequence[str]) -> dict[str, str]:
