@@ -1,5 +1,7 @@
 """The shell's answer about many algorithms: their places; all pairs where they are asked for."""
 
+import shlex
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,20 @@ def test_pairs_that_could_not_be_tested_have_no_empty_columns(tmp_path, monkeypa
     assert "with 4 passages no adjusted p of these 3 pairs can be below 0.125: add passages: 6 are the fewest" in text
     heading = text.split("No pair could be tested on these very questions:\n")[1].splitlines()[0]
     assert heading.split() == ["pair", "difference"]
+
+
+def test_a_model_with_other_items_is_refused_and_the_others_are_compared_as_the_cure_says(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    frame = make_items().to_dataframe("accuracy").reset_index().rename(columns={"algorithm": "a model"})
+    frame["a model"] = frame["a model"].replace("B", "B 7b")
+    is_last = frame["a model"] == "C"
+    frame.loc[is_last, "question_id"] = "z" + frame["question_id"]
+    frame[["a model", "question_id", "accuracy"]].to_csv("samples.csv", index=False)
+    assert __main__.main(["samples.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "'C' has 60 questions, of which 0 are common with any other algorithm" in said
+    cure = said.split("or leave it out: ")[1].strip()
+    assert __main__.main(["samples.csv", *shlex.split(cure)]) == 0
+    assert "B 7b has the higher mean accuracy" in capsys.readouterr().out

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -395,6 +395,79 @@ INPUTS["items that no two algorithms share"] = Input(
     one(lambda: rows(model=AB, seed=range(5), value="score").assign(sample_id=range(10))),
     Read("model", "seed", None, "score", (), False, 2, 5, 1),
 )
+ITEMS = Read("model", None, None, "score", ("question",), False, 3, 1, 1, 8)
+
+
+def items(**labels: list[str]) -> pd.DataFrame:
+    """Return an answer of three models to each of eight questions."""
+    return rows(model=["ada", "bob", "cy"], question=range(8), **labels)
+
+
+def again(*, n_answers: int, equal: bool = False) -> pd.DataFrame:
+    """Return answers of which one model has a second one to some questions."""
+    frame = items()
+    second = frame[frame.model == "bob"].head(n_answers)
+    if not equal:
+        second = second.assign(score=second.score + 1)
+    return pd.concat([frame, second])
+
+
+for EQUAL in (False, True):
+    INPUTS[f"a second answer to one item, equal {EQUAL}"] = Input(
+        one(lambda equal=EQUAL: again(n_answers=1, equal=equal)),
+        Asks(
+            "has a second answer to an item (bob, 0)",
+            2,
+            {
+                "duplicates runs": replace(ITEMS, run="run", runs=2),
+                "duplicates last": ITEMS,
+            },
+        ),
+    )
+INPUTS["second answers to three items"] = Input(
+    one(lambda: again(n_answers=3)), Asks("has 3 further answers to items that have one (bob, 0)", 2)
+)
+INPUTS["second answers, the mean is asked for"] = Input(
+    one(lambda: again(n_answers=3)), ITEMS, ("--duplicates", "mean")
+)
+INPUTS["one model has two answers to all items"] = Input(
+    one(lambda: again(n_answers=8)), replace(ITEMS, run="run", runs=2)
+)
+for COLUMN in ("metric", "kind"):
+    INPUTS[f"items by two metrics, column {COLUMN}"] = Input(
+        one(lambda column=COLUMN: items(**{column: ["acc", "f1"]})),
+        Asks(f"has 2 {COLUMN}s (acc or f1)", 2, {f"{COLUMN}=acc": ITEMS, f"{COLUMN}=f1": ITEMS}),
+    )
+    INPUTS[f"values by two metrics, column {COLUMN}"] = Input(
+        one(lambda column=COLUMN: items(**{column: ["acc", "f1"]}).rename(columns={"score": "value"})),
+        Asks(f"has 2 {COLUMN}s (acc or f1)", 2, {f"{COLUMN}=f1": replace(ITEMS, score="value")}),
+    )
+INPUTS["models that are called like scores"] = Input(
+    one(lambda: items().replace({"ada": "reward a", "bob": "reward b", "cy": "reward c"})), ITEMS
+)
+INPUTS["the metric of each item"] = Input(
+    one(lambda: items().assign(metric=lambda frame: np.where(frame.question < 4, "acc", "f1"))), ITEMS
+)
+
+
+def strangers(n_common: int, models: int = 2) -> pd.DataFrame:
+    """Return answers of models of which the last has other questions, but for some."""
+    frame = items()
+    frame = frame[frame.model.isin(["ada", "bob", "cy"][-models:])]
+    is_other = (frame.model == "cy") & (frame.question >= n_common)
+    return frame.assign(question=frame.question + 100 * is_other)
+
+
+for N_COMMON in (0, 1):
+    INPUTS[f"two models with {N_COMMON} items in common"] = Input(
+        one(lambda n_common=N_COMMON: strangers(n_common)),
+        Asks(
+            f"has {16 - N_COMMON} questions, of which any two algorithms have {N_COMMON} in common",
+            1,
+            {"run": Read("model", "question", None, "score", (), False, 2, 16 - N_COMMON, 1)},
+        ),
+    )
+INPUTS["a third model with other items"] = Input(one(lambda: strangers(0, models=3)), replace(ITEMS, n_tasks=16))
 INPUTS["folds"] = Input(
     one(
         lambda: rows(

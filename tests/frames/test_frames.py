@@ -242,7 +242,7 @@ def test_runs_of_a_frame_are_aligned_as_those_of_an_array(on, method):
         (
             {"duplicates": "sum"},
             ValueError,
-            r"duplicates must be.*'mean' or 'purge'; got 'sum'",
+            r"duplicates must be.*'purge' or 'runs'; got 'sum'",
         ),
     ],
 )

@@ -118,6 +118,8 @@ def test_a_model_with_other_items_altogether_is_refused():
         match=r"'B' has 30 questions, of which 0 are common.*'q0'.*'A' 'q30'.*drop_sel\(algorithm='B'\)",
     ):
         compare(scores)
+    with pytest.raises(ValueError, match="'B' has 30 questions, of which 0 are common"):
+        scores.curves.analyze(rng=0)
     assert compare(scores.drop_sel(algorithm="B")).difference.notnull().all()
     lazy = scores.chunk()
     import dask

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import join
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import UNSAID, Missing
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.short_runs import HOW
+from xcurves.frames.columns import Duplicates
 from xcurves.readers import SOURCES
 from xcurves.reporting.analyze import parts
 
@@ -154,13 +155,14 @@ class Parser(argparse.ArgumentParser):
         words += "(they crashed), drop (leave them out), cut (compare all runs up to there; needs --align)"
         add("--runs-short", choices=HOW, help=words)
         words = (
-            "what several rows of one run at one level become; purge: a run began again there, and rows before leave "
+            "what several rows of one run at one level become; purge: a run began again there, and rows before leave; "
+            "runs: several answers to an item are runs "
         )
         words += "(default %(default)s: refuse, but for equal rows and sure restarts)"
         add(
             "--duplicates",
             default="raise",
-            choices=("raise", "first", "last", "mean", "purge"),
+            choices=get_args(Duplicates),
             help=words,
         )
         words = "runs that go back to their first training level go on counting: 1, 2, 3, 1, 2 are 1 to 5"

@@ -198,6 +198,7 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     if options.task_groups is not None:
         given["passage"] = options.task_groups
     given["missing_scores"] = options.missing_scores
+    given["duplicates"] = options.duplicates
     if options.value:
         given["score"] = options.value[0]
     elif table.value is not None:

@@ -27,7 +27,8 @@ from xcurves.core.refusal import (
 from xcurves.core.validation import check_choice
 from xcurves.frames.wide import pattern_of
 
-Duplicates = Literal["raise", "first", "last", "mean", "purge"]
+Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
+JOINED = ("first", "last", "mean")  # how repeated rows become one, in any order
 _MOST = 50  # labels of a column that could be a dim
 
 

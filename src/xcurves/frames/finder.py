@@ -13,6 +13,7 @@ from xcurves.core.labels import did_you_mean
 from xcurves.core.names import is_clock
 from xcurves.core.refusal import Missing, Text, Words
 from xcurves.frames import roles
+from xcurves.frames.columns import JOINED
 from xcurves.frames.found import ROLES, Found
 from xcurves.frames.items import are_matched, settle_items
 from xcurves.frames.reading import ARGUMENTS, Reading
@@ -305,11 +306,16 @@ class _Finder(Found):
         if "run" in self.typed:
             return
         keys = self.keys("algorithm", "tasks")
-        if not keys or not self.frame.duplicated(keys).any():
+        if not keys or not self.frame.duplicated(keys).any() or self._has_joined_answers:
             return
         self.frame = self.frame.assign(**{_RUN: self.frame.groupby(keys).cumcount()})
         known["run"] = _RUN
         self.numbered = True
+
+    @property
+    def _has_joined_answers(self) -> bool:
+        """Whether it is said that further answers to items become one."""
+        return self.typed.get("duplicates") in JOINED and self.has_few_repeats
 
     def _what_tells_apart(self) -> str:
         """Return the unused column that tells numbered runs apart and that algorithms share, "" if none does."""
@@ -335,6 +341,8 @@ class _Finder(Found):
             self.missing["algorithm"] = roles.could_be_labels(self.frame, used, self.keys("run"))
         keys = self.keys("tasks", "algorithm", "run", "training")
         repeated = bool(keys) and bool(self.scored.duplicated(keys).any())
+        if self._has_joined_answers:
+            return
         if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
             self.missing["run"] = roles.could_be_labels(self.frame, self.used)
 

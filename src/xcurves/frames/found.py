@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.doubts import counted, runs_each
+from xcurves.core.names import is_item
 from xcurves.frames.wide_tables import columns_of, listed
 
 ROLES = ("algorithm", "run", "training", "score", "tasks")
@@ -53,6 +54,24 @@ class Found:
         if self.roles.get("run") is None:
             return []
         return list(dict.fromkeys(self.keys("tasks", "algorithm", "run")))
+
+    @property
+    def items(self) -> list[str]:
+        """The columns of tasks that are items."""
+        return [name for name in listed(self.roles.get("tasks")) if is_item(name)]
+
+    @property
+    def has_few_repeats(self) -> bool:
+        """Whether an algorithm has several rows of some items, and one row of most."""
+        algorithm = self.roles.get("algorithm")
+        if not self.items:
+            return False
+        n_rows = self.scored.groupby(self.keys("algorithm", "tasks"), observed=True).size()
+        usual, most = [n_rows.median()], [n_rows.max()]
+        if algorithm is not None:
+            each = n_rows.groupby(level=algorithm)
+            usual, most = each.median().tolist(), each.max().tolist()
+        return any(one == 1 < several for one, several in zip(usual, most, strict=True))
 
     @property
     def scored(self) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from xcurves.frames.roles import may_be_label
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import with_joined
 
-_FEWEST = 2  # items that all algorithms have, and of a passage
+_FEWEST = 2  # items that algorithms share, and of a passage
 
 
 class Items(NamedTuple):
@@ -85,12 +85,12 @@ def _passage_of(frame: pd.DataFrame, item: str, used: Sequence[str]) -> str | No
 
 
 def _are_shared(frame: pd.DataFrame, keys: Sequence[str], algorithm: str | None) -> bool:
-    """Return whether all algorithms have some of the same items."""
+    """Return whether any two algorithms, or the only one, have some of the same items."""
     if algorithm is None or algorithm in keys:
         return True
     pairs = frame[[*keys, algorithm]].drop_duplicates()
-    n_algorithms = pairs[algorithm].nunique()
-    shared = pairs.groupby(list(keys), observed=True).size() == n_algorithms
+    fewest = min(2, pairs[algorithm].nunique())
+    shared = pairs.groupby(list(keys), observed=True).size() >= fewest
     return bool(shared.sum() >= _FEWEST)
 
 

@@ -73,6 +73,8 @@ def curves_of(
     dims: dict[str, Any] = {name: name for name in names_of(reading.tasks)}
     dims |= {"algorithm": reading.algorithm, "run": reading.run, "training": training}
     frame = _without_empty_rows(reading.frame, value, training)
+    if duplicates == "runs":
+        duplicates = "raise"  # the reading has numbered the rows that may be runs
     column_of = {dim: column for dim, column in dims.items() if column is not None}
     check_frame(frame, value, column_of, kept, duplicates)
     asked = _check_asked(on, method, tolerance, training, levels)

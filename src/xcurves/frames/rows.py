@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from xcurves.core.doubts import Choice
 from xcurves.core.names import words_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
-from xcurves.frames.columns import Duplicates
+from xcurves.frames.columns import JOINED, Duplicates
 from xcurves.frames.mixed_runs import Named, asks, say_unused, telling_apart
 from xcurves.frames.restarts import in_order
 from xcurves.kernels.times.ragged import Rows
-
-_JOINED = ("first", "last", "mean")  # how repeated rows become one, in any order
 
 
 class OneEach(NamedTuple):
@@ -63,7 +61,7 @@ def one_each(
         return OneEach(sorted_rows, kept, [])
 
     lines: list[str] = []
-    if resumed or duplicates not in _JOINED:
+    if resumed or duplicates not in JOINED:
         kept, level, lines = in_order(frame, rows, kept, named, duplicates, resumed)
         rows = rows._replace(level=level)
         order = kept[order_of(rows.curve[kept], rows.level[kept])]
@@ -71,7 +69,7 @@ def one_each(
         changes = _changes(sorted_rows)
     if changes.all():
         return OneEach(sorted_rows, kept, lines)
-    if duplicates not in _JOINED:
+    if duplicates not in JOINED:
         raise _repeats(frame, sorted_rows, order, named)
     by_level = pd.DataFrame(sorted_rows._asdict()).groupby(["curve", "level"])["score"]
     joined = by_level.agg(duplicates).reset_index()

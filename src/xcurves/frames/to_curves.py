@@ -76,12 +76,13 @@ def to_dataarray(
         As in `align`: how a run gets a score at a level.
     tolerance : float, optional
         As in `align`, in units of training.
-    duplicates : {"raise", "first", "last", "mean", "purge"}
+    duplicates : {"raise", "first", "last", "mean", "purge", "runs"}
         What to do with several rows of one run at one training level: keep the first or the last score, or take the
         mean, of rows in any order; "purge": a run began again wherever its level does not rise, and rows before at that
         level or above leave. "raise" refuses them, but for those with one meaning: equal rows, of which one is kept,
         and a run that was restarted, which is purged. It was if the level falls, but not to the first of the run, and
-        then rises, while a column of time goes on.
+        then rises, while a column of time goes on. "runs": several answers of an algorithm to an item are its
+        runs, also where it has one to most items, which "raise" asks.
     resumed : bool
         A run that goes back to its first training level goes on counting: 1, 2, 3, 1, 2 are 1, 2, 3, 4, 5.
     missing_scores : {None, "absent", "failed"}
@@ -176,7 +177,7 @@ def to_dataarray(
     kept = names_of(coords, "coords")
     if columns is not None:
         tidy, given["score"] = _long(tidy, columns, given, kept)
-    reading = _reading_of(tidy, given, kept, missing_scores)
+    reading = _reading_of(tidy, given, kept, missing_scores, duplicates)
     curves = curves_of(
         reading,
         coords=coords,
@@ -215,6 +216,7 @@ def _reading_of(
     given: Mapping[str, Any],
     kept: Sequence[str],
     missing_scores: str | None,
+    duplicates: str,
 ) -> Reading:
     """Return the reading of a frame: what is given, and the rest found."""
     said = {role: column for role, column in given.items() if column is not FIND}
@@ -231,7 +233,7 @@ def _reading_of(
     if complete or unknown or frame.columns.has_duplicates or not _have_labels(frame, asked):
         return _as_named(frame, said)
     _refuse_index(frame, said)
-    reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores})
+    reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores, "duplicates": duplicates})
     refuse_names(reading, given)
     if reading.doubt is not None and reading.doubt.choices:
         raise ask(reading.doubt, given)

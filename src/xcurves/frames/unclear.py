@@ -8,15 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.direction import is_metric
+from xcurves.core.direction import is_metric, looks_like_score
 from xcurves.core.doubts import MOST, Choice, counted
 from xcurves.core.known import Known
+from xcurves.core.labels import noun
 from xcurves.core.name_patterns import compiled
-from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of
+from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_item
 from xcurves.frames import roles
 from xcurves.frames.found import Found, compared, repeats
 from xcurves.frames.reading import Doubt, either
-from xcurves.frames.score_columns import likeliest
+from xcurves.frames.score_columns import likeliest, n_labels
 from xcurves.frames.wide_tables import listed, wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
@@ -34,6 +35,8 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
     names = listed(told.metric)
     if found.roles.get("score") == "value":
         names += [str(name) for name in found.frame if is_metric(name)]
+    if found.items:
+        names += [name for name in map(str, found.frame) if _names_metrics(found, name)]
     for name in names:
         if name in typed or name not in found.frame:
             continue
@@ -48,6 +51,16 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
             choices.append(Choice({"select": f"{name}={label}"}, compared(part, known)))
         return Doubt({}, tuple(choices), f"has {len(labels)} {name}s ({either(labels)})")
     return None
+
+
+def _names_metrics(found: Found, name: str) -> bool:
+    """Return whether a column says by which metric each row of an item has its score."""
+    column = found.frame[name]
+    if name in found.keys("algorithm", "run") or name in found.constant:
+        return False
+    if pd.api.types.is_numeric_dtype(column) or n_labels(column) > _MOST_COLUMNS:
+        return False
+    return is_metric(name) or all(looks_like_score(label) for label in column.dropna().unique())
 
 
 def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> Doubt | None:
@@ -72,7 +85,14 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         return _doubt_of_training(found)
     if found.missing:
         return Doubt(dict(found.missing), tuple(_choices(found)))
-    return _doubt_of_ends(found) or _doubt_of_parts(found) or _doubt_of_rising(found)
+    kinds = (
+        _doubt_of_ends,
+        _doubt_of_parts,
+        _doubt_of_rising,
+        _doubt_of_strangers,
+        _doubt_of_answers,
+    )
+    return next((doubt for kind in kinds if (doubt := kind(found)) is not None), None)
 
 
 def _doubt_of_ends(found: Found) -> Doubt | None:
@@ -163,6 +183,45 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
             f"does not say whether {name} counts steps of training or names tasks",
         )
     return None
+
+
+def _doubt_of_strangers(found: Found) -> Doubt | None:
+    """Return what to ask where no two algorithms have the same items: nothing is compared item by item."""
+    algorithm = found.roles.get("algorithm")
+    if not found.numbered or algorithm is None:
+        return None
+    for item in map(str, found.frame.columns):
+        if item in found.used or not is_item(item):
+            continue
+        pairs = found.scored[[item, algorithm]].drop_duplicates()
+        n_each = pairs.groupby(item, observed=True).size()
+        n_common = int((n_each > 1).sum())
+        if n_common > 1 or pairs[algorithm].nunique() < 2:
+            continue
+        known = found.roles | {"run": item}
+        choice = Choice({"run": item}, f"{compared(found.frame, known)}, compared as independent")
+        things = f"{noun(item)}s"
+        words = f"has {len(n_each):,} {things}, of which any two algorithms have {n_common} in common"
+        return Doubt({}, (choice,), words)
+    return None
+
+
+def _doubt_of_answers(found: Found) -> Doubt | None:
+    """Return what to ask where an algorithm with one answer to most items has several to some."""
+    if not found.numbered or found.typed.get("duplicates") == "runs" or not found.has_few_repeats:
+        return None
+    rows = found.scored
+    again = rows[rows.duplicated(found.keys("algorithm", "tasks"))]
+    first = ", ".join(str(again[name].iloc[0]) for name in found.keys("algorithm", "tasks"))
+    count = f"{len(again):,} further answers to items that have one"
+    if len(again) == 1:
+        count = "a second answer to an item"
+    known = found.roles | {"run": None}
+    choices = (
+        Choice({"duplicates": "runs"}, f"{compared(found.frame, found.roles)}, all answers count"),
+        Choice({"duplicates": "last"}, f"{compared(found.frame, known)}, the last answer counts"),
+    )
+    return Doubt({}, choices, f"has {count} ({first})")
 
 
 def _choices(found: Found) -> list[Choice]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 import numpy as np
 import xarray as xr
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.driver import is_lazy
-from xcurves.core.refusal import UNSAID, Refusal, shown
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Words, shown
 from xcurves.core.wording import listed, number
 
 MANY = 50  # tasks beyond which those that an algorithm lacks are counted, not named
 _NAMED = 3  # largest lacks
+_FEW = 6  # algorithms that are selected in a command
 _SEVERAL = 6  # tasks of an algorithm from which it should share some: fewer have no p
 
 
@@ -85,5 +87,16 @@ def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
         f"algorithm {shown(names[first])} has {number(n_own[first])} {noun}s, of "
         f"which 0 are common with any other algorithm: its own is called {own}, one of "
         f"{shown(names[other])} {theirs}",
-        f"Give the same {noun} the same label, or leave it out: curves.drop_sel(algorithm={shown(names[first])})",
+        Cure(f"Give the same {noun} the same label", *_without(curves, names[first])),
     )
+
+
+def _without(curves: xr.DataArray, stranger: object) -> Iterator[Words | str]:
+    """Yield how an algorithm is left out: in the shell the others are selected, if they are few."""
+    others = [name for name in curves["algorithm"].to_numpy().tolist() if name != stranger]
+    column = str(curves["algorithm"].attrs.get("long_name", "algorithm"))
+    selected = ""
+    if len(others) <= _FEW:
+        options = [f"--select {quote(f'{column}={name}')}" for name in others]
+        selected = f", or leave it out: {' '.join(options)}"
+    yield Words(f", or leave it out: curves.drop_sel(algorithm={shown(stranger)})", selected)

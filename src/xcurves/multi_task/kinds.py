@@ -23,6 +23,7 @@ from xcurves.core.schema import (
     captioned,
 )
 from xcurves.multi_task import place_plots, plots, profile_text, tables, text
+from xcurves.multi_task.absent_runs import refuse_strangers
 from xcurves.multi_task.answers_shown import as_shown
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.task_scores import scores_by_task
@@ -67,6 +68,8 @@ def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataA
     dims = extra_dims(curves)
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
         raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
+    # whose tasks would be left out, as those of one algorithm only
+    refuse_strangers(curves, str(dims[0]))
     taken, _, attrs = comparable(curves, least_levels, single_runs=True, least_tasks=2)
     return taken, {"task": str(dims[0])}, attrs
 
