@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from frames import corpus, corpus_folders, corpus_rows, corpus_sources
+from frames import corpus, corpus_folders, corpus_rows, corpus_sources, corpus_wide
 from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import parser, settle
 from xcurves.cli.scales import with_direction
@@ -25,7 +25,8 @@ from xcurves.core.doubts import Doubtful
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import written_for
 
-INPUTS = corpus.INPUTS | corpus_folders.INPUTS | corpus_rows.INPUTS | corpus_sources.INPUTS
+SETS = (corpus, corpus_folders, corpus_rows, corpus_sources, corpus_wide)
+INPUTS = {name: case for each in SETS for name, case in each.INPUTS.items()}
 MOST_COMMANDS = 4
 
 
@@ -185,10 +186,10 @@ def asked(right: corpus.Asks, words: list[str]) -> None:
     for command in proposed:
         curves, _ = by_shell(command)
         for part, read in right.then.items():
-            if part in shlex.join(command):
+            if part in f"{shlex.join(command)} ":
                 check(curves, read)
     for part in right.then:
-        assert any(part in shlex.join(command) for command in proposed)
+        assert any(part in f"{shlex.join(command)} " for command in proposed)
     with pytest.raises(ValueError, match=re.escape(right.words)) as caught:
         by_python(words)
     calls = list(map(str, caught.value.cure.calls))

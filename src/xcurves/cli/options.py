@@ -110,7 +110,7 @@ class Parser(argparse.ArgumentParser):
         add("--run", nargs="+", metavar="NAME", help=words)
         words = "column or dim of training, if it has another name; none for scores without training"
         add("--training", metavar="NAME", help=words)
-        words = "of a wide table, how columns of scores are called: {algorithm}, {algorithm}_seed{run}"
+        words = "of a wide table, which columns hold scores: svm,tree, or how they are called: {algorithm}_seed{run}"
         add("--columns", metavar="PATTERN", help=words)
         add(
             "--extra",

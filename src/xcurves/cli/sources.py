@@ -25,6 +25,8 @@ from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
 from xcurves.frames.roles import dims_called
 from xcurves.frames.wide import as_asked
+from xcurves.frames.wide_doubts import with_rows
+from xcurves.frames.wide_tables import listed as columns_listed
 from xcurves.readers.open_files import expanding_to
 
 EXAMPLE = "benchmark"
@@ -80,6 +82,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a frame in which wide columns are rows, as options ask."""
+    frame = with_rows(frame, [*columns_listed(options.run), *options.extra])
     if not options.columns:
         return frame
     dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}

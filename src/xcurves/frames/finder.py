@@ -20,6 +20,8 @@ from xcurves.frames.reading import ARGUMENTS, Reading
 from xcurves.frames.score_columns import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
+from xcurves.frames.wide_doubts import doubt_of_columns
+from xcurves.frames.wide_summaries import without_text_summaries
 from xcurves.frames.wide_tables import listed, long_form
 
 FOLD = "fold"  # what runs are matched by
@@ -81,6 +83,10 @@ class _Finder(Found):
         points = self._find_points()
         if points is not None:
             return points
+        self.frame = without_text_summaries(self.frame)
+        doubt = doubt_of_columns(self.frame, self.roles)
+        if doubt is not None:
+            return Reading(self.frame, doubt=doubt)
         self.frame, wide = long_form(self.frame, self.roles)
         self.state = roles.states_of(self.frame, self.used)
         self._find_tasks()

@@ -23,6 +23,7 @@ from xcurves.frames.questions import ask, refuse_names
 from xcurves.frames.reading import Reading
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import as_asked, of_each_value, with_joined
+from xcurves.frames.wide_doubts import with_rows
 
 
 def to_dataarray(
@@ -94,9 +95,10 @@ def to_dataarray(
         (of a loss, an error or a time the lower), or the only label of a column of metrics; higher where none does.
         Says which infinite score is a failed run, and stands in ``attrs`` if it is given.
     columns : str or mapping, optional
-        Of a wide table, which columns hold scores: a pattern, ``"{algorithm}"`` (all columns of numbers that have no
-        other use), ``"{algorithm}_seed{run}"``, ``"split{run}_test_score"``; or ``{"algorithm": ["svm", "tree"]}``.
-        Each of them is a row, and `value` is the name of the scores.
+        Of a wide table, which columns hold scores: those of algorithms, ``"svm,tree"``, or a pattern, ``"{algorithm}"``
+        (all columns of numbers that have no other use), ``"{algorithm}_seed{run}"``, ``"split{run}_test_score"``; or
+        ``{"algorithm": ["svm", "tree"]}``. Each of them is a row, and `value` is the name of the scores. Rows that no
+        column names are ``run="row"`` or ``extra="row"``.
 
     Returns
     -------
@@ -175,6 +177,7 @@ def to_dataarray(
         "tasks": extra,
     }
     kept = names_of(coords, "coords")
+    tidy = with_rows(tidy, _named_in(given))
     if columns is not None:
         tidy, given["score"] = _long(tidy, columns, given, kept)
     reading = _reading_of(tidy, given, kept, missing_scores, duplicates)
@@ -191,6 +194,12 @@ def to_dataarray(
         higher_is_better=higher_is_better,
     )
     return with_found_dims(curves, [dim for dim in DIMS if given[dim] is FIND])
+
+
+def _named_in(given: Mapping[str, Any]) -> list[Any]:
+    """Return the columns of runs and tasks that are given."""
+    said = [given[role] for role in ("run", "tasks") if given[role] is not FIND]
+    return [name for each in said for name in (each if isinstance(each, list | tuple) else [each])]
 
 
 def _long(

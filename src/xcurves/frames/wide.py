@@ -13,7 +13,11 @@ from xcurves.core.labels import DIMS
 from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_numbers
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Missing, Refusal, WrongType, shown
-from xcurves.frames.wide_summaries import summary_columns, without_summaries
+from xcurves.frames.wide_summaries import (
+    summary_columns,
+    without_summaries,
+    without_text_summaries,
+)
 
 Columns = str | Mapping[str, Any]
 VALUE = "{value}"
@@ -33,6 +37,7 @@ def to_long(
     own names; columns of `kept`, of dims and of text hold no scores.
     """
     used = [name for name in [*dims.values(), *kept] if name is not None]
+    frame = without_text_summaries(frame)
     parts = parts_of(frame, columns, used)
     frame = without_summaries(frame, list(parts.index))
     made = {part: dims.get(part) or part for part in parts.columns}
@@ -177,6 +182,9 @@ def pattern_of(names: Sequence[str], dim: str) -> str:
 def parts_of(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
     """Return the labels of each column that holds scores, a row for each."""
     if isinstance(columns, str):
+        listed = [name.strip() for name in columns.split(",")]
+        if "{" not in columns and all(name in frame for name in listed):
+            return _of_mapping(frame, {"algorithm": listed})
         return _of_pattern(frame, columns, used)
     if isinstance(columns, Mapping):
         return _of_mapping(frame, columns)

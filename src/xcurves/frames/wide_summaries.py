@@ -26,26 +26,58 @@ def summary_columns(scores: Sequence[Any]) -> list[Any]:
     return found
 
 
+def n_rows_of_scores(frame: pd.DataFrame, scores: Sequence[Any]) -> int:
+    """Return how many rows of a wide table are left without those that sum up others."""
+    return len(frame) - len(_summary_rows(frame, scores))
+
+
+def without_text_summaries(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without last rows such as W/T/L whose text makes text of columns of numbers; they are said."""
+    texts = list(frame.select_dtypes(exclude=["number", "bool"]))
+    n_rows, left_out = len(frame), list[str]()
+    while n_rows > 1 and (label := _label(frame[texts].iloc[n_rows - 1].tolist())):
+        n_rows -= 1
+        left_out.insert(0, label)
+    if not left_out:
+        return frame
+    kept = frame.iloc[:n_rows].copy()
+    numbers = {name: pd.to_numeric(kept[name], errors="coerce") for name in texts}
+    made = {name: column for name, column in numbers.items() if (column.notna() == kept[name].notna()).all()}
+    made = {name: column for name, column in made.items() if column.notna().any()}
+    if not made:
+        return frame
+    provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
+    kept = kept.assign(**made)
+    kept.attrs = frame.attrs
+    return kept
+
+
 def without_summaries(frame: pd.DataFrame, scores: Sequence[Any]) -> pd.DataFrame:
     """Return a wide table without last rows that sum up those above, by their name or their means; they are said."""
+    left_out = _summary_rows(frame, scores)
+    if not left_out:
+        return frame
+    provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
+    kept = frame.iloc[: len(frame) - len(left_out)].copy()
+    for name in scores:
+        kept[name] = pd.to_numeric(kept[name])
+    kept.attrs = frame.attrs
+    return kept
+
+
+def _summary_rows(frame: pd.DataFrame, scores: Sequence[Any]) -> list[str]:
+    """Return what the last rows that sum up those above are called."""
     texts = [name for name in frame.select_dtypes(exclude=["number", "bool"]) if name not in scores]
     values = frame[list(scores)].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     n_rows = len(frame)
-    left_out: list[str] = []
+    found: list[str] = []
     while n_rows > 1:
         label = _label(frame[texts].iloc[n_rows - 1].tolist())
         if not label and not _are_means(values[:n_rows]):
             break
         n_rows -= 1
-        left_out.insert(0, label or f"row {n_rows + 1}, the means of those above")
-    if not left_out:
-        return frame
-    provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
-    kept = frame.iloc[:n_rows].copy()
-    for name in scores:
-        kept[name] = pd.to_numeric(kept[name])
-    kept.attrs = frame.attrs
-    return kept
+        found.insert(0, label or f"row {n_rows + 1}, the means of those above")
+    return found
 
 
 def _label(cells: Sequence[Any]) -> str:

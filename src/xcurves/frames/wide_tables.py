@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xcurves.core.direction import looks_like_score
@@ -45,11 +44,8 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
     if "{algorithm}" not in found.text:
         return frame, ""
     how = f", columns are the algorithms: {', '.join(scores)}"
-    if not named and known:
+    if not named and not (known.get("run") or known.get("tasks")):
         return frame, ""
-    if not named:
-        frame = frame.assign(task=np.arange(1, len(frame) + 1))
-        how = f", rows are the tasks{how}"
     return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
 
 

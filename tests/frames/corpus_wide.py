@@ -1,0 +1,122 @@
+"""Inputs of the corpus with a column for each algorithm, and with arrays: see `corpus.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from frames.corpus import Asks, Files, Input, Read, one
+
+INPUTS: dict[str, Input] = {}
+
+# --- which columns are algorithms ---
+
+
+def table(first: str | None = "dataset", *, columns: tuple[str, ...] = ("svm", "tree")) -> pd.DataFrame:
+    """Return scores of six rows, whose names are in a column `first`."""
+    scores = np.random.default_rng(0).uniform(1, 9, (6, len(columns))).round(2)
+    frame = pd.DataFrame(scores, columns=list(columns))
+    if first is not None:
+        frame.insert(0, first, list("pqrstu"))
+    return frame
+
+
+TASKS = Read("algorithm", None, None, "score", ("dataset",), False, 2, n_tasks=6)
+
+
+def of_runs(run: str) -> Read:
+    """Return the right reading of two algorithms with six runs."""
+    return Read("algorithm", run, None, "score", (), False, 2, 6)
+
+
+THREE = Read("algorithm", None, None, "score", ("dataset",), False, 3, n_tasks=6)
+for NAME, MADE in {
+    "delta": lambda frame: frame["svm"] - frame["tree"],
+    "diff svm-tree": lambda frame: frame["svm"] - frame["tree"],
+    "gain": lambda frame: frame["svm"] - frame["tree"],
+    "ratio": lambda frame: (frame["svm"] / frame["tree"]).round(2),
+    "p": lambda frame: frame["svm"] / 10,
+    "svm_std": lambda frame: frame["svm"] / 7,
+    "svm ci": lambda frame: frame["svm"] / 7,
+    "svm_lo": lambda frame: frame["svm"] - 0.5,
+    "tree_hi": lambda frame: frame["tree"] + 0.5,
+    "count": lambda frame: range(len(frame)),
+}.items():
+    INPUTS[f"wide, a column {NAME}"] = Input(
+        one(lambda name=NAME, made=MADE: table().assign(**{name: made})),
+        Asks(
+            f"whether {NAME} is an algorithm",
+            2,
+            {"--columns svm,tree ": TASKS, f"svm,tree,{NAME}": THREE},
+        ),
+    )
+INPUTS["wide, columns that are named"] = Input(
+    one(lambda: table().assign(delta=1.5, p=0.5)), TASKS, ("--columns", "svm,tree")
+)
+INPUTS["wide, a name that has such letters in a word"] = Input(
+    one(lambda: table(columns=("lora", "hifi", "deltas"))), THREE
+)
+INPUTS["wide, whole numbers"] = Input(
+    one(lambda: table().assign(svm=[5, 7, 9, 4, 3, 8], tree=[4, 6, 9, 5, 1, 7])),
+    Asks("whether columns are algorithms", 1, {"--columns svm,tree": TASKS}),
+)
+INPUTS["wide, scores of several metrics"] = Input(
+    one(lambda: table("fold", columns=("rf~Accuracy", "rf~Kappa", "gbm~Accuracy", "gbm~Kappa"))),
+    Asks(
+        "columns that seem to be scores of algorithms",
+        1,
+        {"--value Accuracy": Read("algorithm", "fold", None, "Accuracy", (), False, 2, 6, matched=True)},
+    ),
+)
+
+# --- what rows are ---
+
+ROWS = Asks(
+    "does not say whether rows are tasks or runs",
+    2,
+    {"--extra row": replace(TASKS, tasks=("row",)), "--run row": of_runs("row")},
+)
+INPUTS["wide, rows without names"] = Input(one(lambda: table(None)), ROWS)
+INPUTS["wide, numbers of rows without a name"] = Input(lambda: {"log.csv": table(None).to_csv()}, ROWS)
+INPUTS["wide, names of rows without a name"] = Input(
+    lambda: {"log.csv": table().set_index("dataset").rename_axis(None).to_csv()}, ROWS
+)
+INPUTS["wide, numbers of rows beside tasks"] = Input(lambda: {"log.csv": table().to_csv()}, TASKS)
+INPUTS["wide, rows with a name that says nothing"] = Input(
+    one(lambda: table("id")),
+    Asks("whether rows are tasks or runs", 2, {"--extra id": replace(TASKS, tasks=("id",)), "--run id": of_runs("id")}),
+)
+INPUTS["wide, rows are seeds"] = Input(one(lambda: table("seed")), of_runs("seed"))
+INPUTS["wide, rows without names and a column delta"] = Input(
+    one(lambda: table(None).assign(delta=lambda frame: frame["svm"] - frame["tree"])),
+    Asks(
+        "whether delta is an algorithm and whether rows are tasks or runs",
+        4,
+        {"--columns svm,tree --run row": of_runs("row")},
+    ),
+)
+
+# --- rows that sum up others ---
+
+
+def ending(*last: tuple[Any, ...]) -> Callable[[], Files]:
+    """Return the table with further last rows, of their names and scores."""
+    rows = pd.DataFrame(list(last), columns=["dataset", "svm", "tree"])
+    return one(lambda: pd.concat([table().astype(object), rows]))
+
+
+for LABEL in ("average", "Avg.", "Mean rank", "rank", "Total", "median", "std"):
+    INPUTS[f"wide, the last row is {LABEL}"] = Input(ending((LABEL, 1.5, 1.25)), TASKS)
+for LABEL in ("W/T/L", "win/tie/loss"):
+    INPUTS[f"wide, the last row is {LABEL}"] = Input(ending((LABEL, "3/1/2", "2/1/3")), TASKS)
+INPUTS["wide, an average and a row of wins"] = Input(ending(("Average", 4.5, 5.5), ("W/T/L", "3/1/2", "2/1/3")), TASKS)
+MEANS = table()[["svm", "tree"]].mean()
+INPUTS["wide, means of one digit"] = Input(ending(("all", *MEANS.round(1))), TASKS)
+INPUTS["wide, one mean and another number"] = Input(ending(("all", MEANS["svm"], 3.25)), replace(TASKS, n_tasks=7))
+INPUTS["wide, a task in the middle is called like a mean"] = Input(
+    one(lambda: table().assign(dataset=["p", "mean-field", "r", "s", "t", "u"])), TASKS
+)
