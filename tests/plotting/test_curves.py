@@ -10,9 +10,11 @@ import xarray as xr
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.legend import Legend
+from matplotlib.text import Text
 
 import xcurves
 from pictures import curve_names, faults
+from refusals import refused
 from strategies import absent, make_curves, simulate_errors
 from xcurves.kernels.distributions import bootstrap
 from xcurves.plotting.look import (
@@ -200,7 +202,8 @@ def test_a_legend_stands_above_the_panels(curves):
 def test_names_at_ends_have_the_last_value(curves):
     here = curves.sel(task="x").isel(algorithm=[0, 2])
     ax = here.curves.plot(rng=0)
-    for text, algorithm in zip(ax.texts, here.algorithm.values, strict=True):
+    # the highest first
+    for text, algorithm in zip(ax.texts, here.algorithm.values[::-1], strict=True):
         name, last = text.get_text().split("  ")
         assert name == algorithm
         assert float(last.replace("\N{MINUS SIGN}", "-")) == pytest.approx(
@@ -253,7 +256,7 @@ def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     here = absent(curves.sel(task="x"), [5, 0, 1]).where(curves.training != 200)
     ax = here.curves.plot(runs=True)
     assert list(means(ax)) == ["a0", "a2"]
-    assert curve_names(ax) == ["a0", "a2"]
+    assert curve_names(ax) == ["a2", "a0"]
     assert list(bands(ax)) == [style_of(0).color.lower()]  # one run has no band
     assert len(thin(ax)) == 6
     assert 200 not in means(ax)["a0"].get_xdata()
@@ -452,7 +455,7 @@ def test_names_stand_where_asked(curves):
     assert names_of(drawn["direct"].figure) == names_of(drawn[None].figure) == []
     assert len(drawn[None].texts) == 0
     for legend in ("above", "outside"):
-        assert names_of(drawn[legend].figure) == ["a0", "a1", "a2"]
+        assert names_of(drawn[legend].figure) == ["a2", "a1", "a0"]
     (above,), (outside,) = (drawn[legend].figure.legends for legend in ("above", "outside"))
     assert above.get_window_extent().y0 > drawn["above"].get_window_extent().y1
     assert outside.get_window_extent().x0 > drawn["outside"].get_window_extent().x1
@@ -617,3 +620,33 @@ def test_levels_of_all_magnitudes_have_a_picture(levels, scale):
     low, high = ax.get_xlim()
     assert 0 < low <= levels[0]
     assert levels[-1] <= high < np.inf
+
+
+def test_names_of_a_legend_stand_as_curves_end_unless_an_order_is_given():
+    ends = np.array([3.0, 9.0, 1.0, 6.0])[:, np.newaxis, np.newaxis]
+    curves = make_curves(np.random.default_rng(0).normal(0, 0.1, (4, 5, 6)) + ends)
+    curves = curves.assign_coords(algorithm=list("abcd"))
+    assert names_of(curves.curves.plot(legend="above").figure) == list("bdac")
+    assert names_of(curves.curves.plot(legend="above", order=list("cba")).figure) == list("cbad")
+
+
+def test_other_names_keep_colours_and_name_pairs():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 6))).assign_coords(algorithm=["sac", "td3", "ppo"])
+    labels = {"sac": "SAC", "ppo": "PPO (ours)"}
+    given = curves.curves.plot(legend="above")
+    renamed = curves.curves.plot(legend="above", labels=labels)
+    colours = {text.get_text(): line.get_color() for text, line in _legend_lines(given)}
+    of_renamed = {text.get_text(): line.get_color() for text, line in _legend_lines(renamed)}
+    assert of_renamed == {labels.get(name, name): colour for name, colour in colours.items()}
+    pairs = curves.curves.pairwise(n_resamples=99, rng=0).curves.plot("difference", labels=labels)
+    words = " ".join(text.get_text() for text in pairs.figure.findobj(Text))
+    assert "SAC" in words
+    assert "sac" not in words
+    with refused("labels"):
+        curves.curves.plot(labels={"SAC": "x"})
+
+
+def _legend_lines(ax):
+    """Return the texts and lines of the legend of a figure."""
+    (legend,) = ax.figure.legends
+    return list(zip(legend.get_texts(), legend.get_lines(), strict=True))

@@ -16,6 +16,7 @@ from scipy import stats
 
 import test_kinds
 import xcurves
+from refusals import refused
 from strategies import make_curves, make_scores
 from xcurves import kinds
 
@@ -687,3 +688,18 @@ def test_marks_are_chosen_by_name(results, odd):
 def test_a_table_has_so_many_digits(results):
     with pytest.raises(ValueError, match=r"^precision must be at most 17; got 1000"):
         xcurves.format_table(results[0], precision=1000)
+
+
+def test_tables_have_other_names_and_another_order():
+    _, answer = tasks_table(reference="b_1")
+    head = answer.curves.format_table("csv", rows="task", labels={"b_1": "B (ours)"}, order=["c", "b_1"])
+    assert head.splitlines()[0].split(",")[::2] == ["task", "c ± ci", "B (ours) ± ci", "a ± ci"]
+    pairs = answer.curves.format_table("markdown", labels={"b_1": "B (ours)"})
+    assert "B (ours) over c" in pairs
+    assert "b_1" not in pairs
+    with refused("labels"):
+        answer.curves.format_table(labels={"b_2": "x"})
+    with refused("labels", cure="Give each its own"):
+        answer.curves.format_table(labels={"a": "x", "c": "x"})
+    with refused("order", cure="Leave it out"):
+        answer.curves.format_table(order=["a"])

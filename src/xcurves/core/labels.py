@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
 from numbers import Real
@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 
 _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
@@ -164,6 +164,65 @@ def pair_coords(curves: xr.DataArray, reference: Hashable | None = None) -> dict
         for name, places in zip(PAIR_COLORS, pairs.T, strict=True):
             coords[name] = ("pair", curves[COLOR_INDEX].to_numpy()[places])
     return coords
+
+
+def ordered(data: _Data, order: Sequence[Any] | None) -> _Data:
+    """Return data with the algorithms in the order asked for, the others behind."""
+    if order is None:
+        return data
+    if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray):
+        raise WrongType("order", order, "must be a list of names", "Give ['sac', 'td3']")
+    if "algorithm" not in data.dims:
+        raise Refusal(
+            "order",
+            UNSAID,
+            "is of algorithms; this has none",
+            "Leave it out",
+        )
+    names = data["algorithm"].to_numpy().tolist()
+    wanted = list(order)
+    for name in wanted:
+        if name not in names:
+            cure = did_you_mean(name, names) or f". There are {', '.join(map(repr, names[:10]))}"
+            raise Refusal("order", Verbatim(f"{name!r}{cure}"), "must have names of algorithms")
+        if wanted.count(name) > 1:
+            raise Refusal(
+                "order",
+                Verbatim(f"{name!r} twice"),
+                "must have each name once",
+                "Leave one out",
+            )
+    places: list[int] = [names.index(name) for name in wanted]
+    others: list[int] = [place for place in range(len(names)) if place not in places]
+    return data.isel(algorithm=[*places, *others])
+
+
+def relabelled(data: _Data, names: Mapping[Any, str] | None) -> _Data:
+    """Return curves or a result whose algorithms have other names, in pairs and as the reference too."""
+    if names is None:
+        return data
+    if not isinstance(names, Mapping):
+        raise WrongType("labels", names, "must be a mapping", "Give {'sac': 'SAC'}")
+    sides = [name for name in ("algorithm", "algorithm_a", "algorithm_b") if name in data.coords]
+    known = [label for side in sides for label in data[side].to_numpy().ravel().tolist()]
+    for name in names:
+        if name not in known:
+            raise Refusal(
+                "labels", Verbatim(f"{name!r}{did_you_mean(name, known)}"), "must have names of algorithms as its keys"
+            )
+    renamed = {side: [str(names.get(label, label)) for label in np.ravel(data[side]).tolist()] for side in sides}
+    if len(set(renamed.get("algorithm", ()))) < len(renamed.get("algorithm", ())):
+        raise Refusal("labels", names, "gives two algorithms one name", "Give each its own")
+    coords: dict[Hashable, Any] = {}
+    for side, labels in renamed.items():
+        coords[side] = (data[side].dims, np.reshape(labels, data[side].shape), data[side].attrs)
+    if "pair" in data.coords and {"algorithm_a", "algorithm_b"} <= renamed.keys():
+        pairs = [f"{a} - {b}" for a, b in zip(renamed["algorithm_a"], renamed["algorithm_b"], strict=True)]
+        coords["pair"] = (data["pair"].dims, np.reshape(pairs, data["pair"].shape), data["pair"].attrs)
+    data = data.assign_coords(coords)
+    if data.attrs.get("reference") in names:
+        data = data.assign_attrs(reference=names[data.attrs["reference"]])
+    return data
 
 
 def has_color_index(data: xr.DataArray | xr.Dataset) -> bool:

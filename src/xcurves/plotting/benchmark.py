@@ -18,7 +18,7 @@ from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
 from xcurves.plotting.facets import Grid, import_pyplot
 from xcurves.plotting.look import MOST_CURVES
-from xcurves.plotting.panels import check_figsize, styled
+from xcurves.plotting.panels import Canvas, check_figsize, styled
 from xcurves.results import kind_of
 
 _STATISTICS = ("score_median", "iqm", "score_mean", "optimality_gap")
@@ -143,7 +143,7 @@ def plot_benchmark(
     with Grid(1, _COLUMNS, 1).letters(size):
         axes = _new_axes(size, len(drawn) - 3, _AROUND + _ROW * n_drawn)
         for ax, (view, result) in zip(axes, drawn, strict=True):
-            kind_of(result).views[view].draw(styled(result, colors), ax)
+            kind_of(result).views[view].draw(styled(result, Canvas(colors=colors)), ax)
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         handles, names = axes[-1].get_legend_handles_labels()

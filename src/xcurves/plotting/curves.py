@@ -79,7 +79,7 @@ def plot_curves(
     )
     array = check_curves(data, own_levels=True).compute()
     run_checks.check_drawable(array)
-    array = drawable(styled(array, canvas.colors, canvas.order))
+    array = drawable(styled(array, canvas))
 
     # Too many algorithms for one panel have a panel each.
     dims: list[Any] = list(labels.extra_dims(array))

@@ -63,6 +63,7 @@ def plot(
     figsize: tuple[float, float] | None = None,
     colors: Mapping[Any, Any] | Sequence[Any] | None = None,
     order: Sequence[Any] | None = None,
+    labels: Mapping[Any, str] | None = None,
     legend: str | None = "direct",
     runs: bool | None = None,
     band: str | None = "own",
@@ -96,7 +97,10 @@ def plot(
     colors : mapping or sequence, optional
         Colours of algorithms or pairs, by label or in the order of algorithms.
     order : sequence, optional
-        Names of algorithms in the order in which to draw and to list them, the others behind; colours stay.
+        Names of algorithms in the order in which to draw and to list them, the others behind; colours stay. By default
+        names of curves stand as these end, the highest first.
+    labels : mapping, optional
+        Other names for algorithms: ``{"sac": "SAC"}``.
     legend : {"direct", "above", "outside"} or None
         Where names stand: ``"direct"``, at the ends of curves where they have room, else above the panels or in the
         empty cell of their grid; ``"above"`` them; ``"outside"``, beside them; None: nowhere.
@@ -186,7 +190,7 @@ def plot(
         check_figsize(figsize),
         colors,
     )
-    canvas = canvas._replace(order=order, legend=check_legend(legend))
+    canvas = canvas._replace(order=order, labels=labels, legend=check_legend(legend))
     if title is not None and not isinstance(title, str):
         raise WrongType("title", title, "must be text", "Convert: title=str(...)")
     given: dict[str, Any] = {
@@ -331,7 +335,7 @@ def _plot_result(
         for name in ("xscale", "yscale")
         if name in options
     }
-    data = drawable(styled(data, canvas.colors, canvas.order))
+    data = drawable(styled(data, canvas))
     if options.get("linestyles"):
         data = with_dashes(data)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from math import ceil, isqrt, prod, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.core.labels import did_you_mean
+from xcurves.core.labels import did_you_mean, ordered, relabelled
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give, shown
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.core.wording import decimals_of, rounded
@@ -57,6 +57,7 @@ class Canvas(NamedTuple):
     figsize: tuple[float, float] | None = None
     colors: Colors = None
     order: Sequence[Any] | None = None
+    labels: Mapping[Any, str] | None = None
     legend: str | None = "direct"
 
     def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
@@ -108,7 +109,7 @@ def draw_panels(
     if canvas.ax is not None:
         panels = _given_axes(canvas, len(cells))
         _draw_all(cells, panels)
-        _name_curves(panels, _names(named), canvas.legend, width=None)
+        _name_curves(panels, _names(named), canvas, width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
@@ -137,7 +138,7 @@ def draw_panels(
         widest = size[0]
         if canvas.figsize is None:
             widest = LARGEST
-        _name_curves(panels, _names(named), canvas.legend, grid, width=widest)
+        _name_curves(panels, _names(named), canvas, grid, width=widest)
         _fit_labels(panels, wide, high)
         figure = panels[0].figure
         figure.get_layout_engine().execute(figure)  # so that panels have their sizes
@@ -152,36 +153,9 @@ def draw_panels(
     return only
 
 
-def styled(data: Labelled, colors: Colors, order: Sequence[Any] | None = None) -> Labelled:
-    """Return data with a style for each algorithm and pair, in the colours and the order asked for, if any."""
-    data = _coloured(data, colors)
-    if order is None:
-        return data
-    if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray):
-        raise WrongType("order", order, "must be a list of names", "Give ['sac', 'td3']")
-    if "algorithm" not in data.dims:
-        raise Refusal(
-            "order",
-            UNSAID,
-            "is for pictures of algorithms; these have none",
-            "Leave it out",
-        )
-    names = data["algorithm"].to_numpy().tolist()
-    wanted = list(order)
-    for name in wanted:
-        if name not in names:
-            cure = did_you_mean(name, names) or f". There are {', '.join(map(repr, names[:10]))}"
-            raise Refusal("order", Verbatim(f"{name!r}{cure}"), "must have names of algorithms")
-        if wanted.count(name) > 1:
-            raise Refusal(
-                "order",
-                Verbatim(f"{name!r} twice"),
-                "must have each name once",
-                "Leave one out",
-            )
-    places: list[int] = [names.index(name) for name in wanted]
-    others: list[int] = [place for place in range(len(names)) if place not in places]
-    return data.isel(algorithm=[*places, *others])
+def styled(data: Labelled, canvas: Canvas) -> Labelled:
+    """Return data with a style for each algorithm and pair: in the colours, order and names asked for, if any."""
+    return relabelled(ordered(_coloured(data, canvas.colors), canvas.order), canvas.labels)
 
 
 def _coloured(data: Labelled, colors: Colors) -> Labelled:
@@ -514,7 +488,7 @@ def _inches(label: Text) -> float:
 def _name_curves(
     panels: NDArray[Any],
     known: Collection[str],
-    legend: str | None,
+    canvas: Canvas,
     grid: Grid | None = None,
     *,
     width: float | None,
@@ -525,9 +499,12 @@ def _name_curves(
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handle_of.setdefault(label, handle)
     handle_of = {label: handle for label, handle in handle_of.items() if label not in known}
-    if not handle_of or legend is None:
+    if not handle_of or canvas.legend is None:
         return
+    if canvas.order is None:
+        handle_of = _best_first(handle_of, panels)
     handles = list(handle_of.values())
+    legend = canvas.legend
     if width is None or grid is None:
         # Only a layout engine makes room between a panel and what stands beside it.
         has_layout = panels[0].figure.get_layout_engine() is not None
@@ -544,6 +521,22 @@ def _name_curves(
         if len(panels) < grid.n_rows * grid.n_columns and _add_legend_in_empty_cell(panels, handles, grid):
             return
     _add_legend(panels, handles, below=bool(panels[0].figure.get_suptitle()))
+
+
+def _best_first(handle_of: Mapping[str, Any], panels: Iterable[Axes]) -> dict[str, Any]:
+    """Return the handles of mean curves as they stand at the end of training, the highest first; others as they are.
+
+    Of several panels the mean place counts.
+    """
+    places: dict[str, list[int]] = {label: [] for label in handle_of}
+    for ax in panels:
+        means = [line for line in ax.get_lines() if line.get_gid() == "mean" and line.get_label() in places]
+        lines = sorted((line for line in means if len(line.get_ydata())), key=lambda line: -line.get_ydata()[-1])
+        for place, line in enumerate(lines):
+            places[str(line.get_label())].append(place)
+    if not all(places.values()):
+        return dict(handle_of)
+    return dict(sorted(handle_of.items(), key=lambda item: sum(places[item[0]]) / len(places[item[0]])))
 
 
 def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:

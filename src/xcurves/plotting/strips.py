@@ -82,7 +82,7 @@ def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) ->
     label = label_of(scores)
     if not is_without_training(scores):
         label = f"{label} at {label_of(scores['training'])} {short_level(scores['training'].item())}"
-    scores = drawable(styled(scores, canvas.colors, canvas.order)).isel(training=0)
+    scores = drawable(styled(scores, canvas)).isel(training=0)
 
     dims = check_dims(labels.extra_dims(scores), canvas.col, canvas.row, "scores")
     grid = canvas.grid(dims, [scores.sizes[dim] for dim in dims])

@@ -14,6 +14,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core import provenance, validation
+from xcurves.core.labels import ordered, relabelled
 from xcurves.core.pairs import REFERENCE_FIRST, heading
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.result_frames import without_controls
@@ -68,6 +69,8 @@ def format_table(
     best: Mark | None = None,
     ties: Mark | None = None,
     precision: int | None = None,
+    labels: Mapping[Any, str] | None = None,
+    order: Sequence[Any] | None = None,
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
@@ -95,6 +98,10 @@ def format_table(
     precision : int, optional
         Digits after the decimal point; whole numbers and p have their own. If left out, an estimate and its interval
         have two significant digits of the half-width, with ``rows="task"`` as many as the spread supports.
+    labels : mapping, optional
+        Other names for algorithms: ``{"sac": "SAC"}``.
+    order : sequence, optional
+        With ``rows="task"``, names of algorithms in the order of their columns, the others behind.
     caption, label : str, optional
         Caption of the table, and its label in LaTeX. With ``rows="task"`` it has both if they are left out.
 
@@ -148,6 +155,9 @@ def format_table(
     for name, text in (("caption", caption), ("label", label)):
         if text is not None and not isinstance(text, str):
             raise WrongType(name, type(text), "must be a text", "Leave it out for none")
+    if order is not None and rows != "task":
+        raise Refusal("order", UNSAID, "is for rows='task'; pairs stand by their differences", "Leave it out")
+    result = relabelled(ordered(result, order), labels)
     if rows == "task":
         return _table_of_tasks(
             result,
