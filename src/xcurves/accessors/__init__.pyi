@@ -258,6 +258,7 @@ class DataArrayCurves:
         figsize: tuple[float, float] | None = None,
         colors: Mapping[Any, Any] | Sequence[Any] | None = None,
         order: Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
         legend: str | None = "direct",
         runs: bool | None = None,
         band: str | None = "own",
@@ -397,7 +398,9 @@ class DatasetCurves:
     def __init__(self, data: xr.Dataset) -> None: ...
     def bibtex(self) -> str:
         """Return the references of a result as BibTeX."""
-    def compare_learners(self, *, reference: Hashable | None = None, at: float | None = None) -> xr.Dataset:
+    def compare_learners(
+        self, *, reference: Hashable | None = None, at: float | None = None
+    ) -> xr.Dataset:
         """Compare every algorithm's learning curve with that of a reference."""
     def compare_scaling_laws(
         self,
@@ -412,18 +415,22 @@ class DatasetCurves:
         """Draw curves, or a result along training or the budget, as an interactive figure of Plotly."""
     def format_table(
         self,
-        to: Literal["latex", "markdown", "html"] = "latex",
+        to: Literal["latex", "markdown", "html", "csv"] = "latex",
         *,
         rows: Literal["pair", "task"] = "pair",
         spread: Spread = "ci",
         best: Mark | None = None,
         ties: Mark | None = None,
         precision: int | None = None,
+        labels: Mapping[Any, str] | None = None,
+        order: Sequence[Any] | None = None,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
         """Return a table of a result as text for a paper."""
-    def optimal_allocation(self, compute: float | Sequence[float] | Floats) -> xr.Dataset:
+    def optimal_allocation(
+        self, compute: float | Sequence[float] | Floats
+    ) -> xr.Dataset:
         """Divide compute between model size and tokens so that the fitted loss is lowest."""
     def plot(
         self,
@@ -436,6 +443,7 @@ class DatasetCurves:
         figsize: tuple[float, float] | None = None,
         colors: Mapping[Any, Any] | Sequence[Any] | None = None,
         order: Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
         legend: str | None = "direct",
         runs: bool | None = None,
         band: str | None = "own",
@@ -451,7 +459,9 @@ class DatasetCurves:
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
-    def predict(self, n: At, *, rule: Rule = "combined", reference: Hashable | None = None) -> xr.Dataset:
+    def predict(
+        self, n: At, *, rule: Rule = "combined", reference: Hashable | None = None
+    ) -> xr.Dataset:
         """Predict the error at other training sizes."""
     def predict_loss(self, *, model_size: Size, tokens: Size) -> xr.Dataset:
         """Predict the loss of a run at other model sizes and amounts of tokens."""
@@ -479,6 +489,7 @@ class DataTreeCurves:
         figsize: tuple[float, float] | None = None,
         colors: Mapping[Any, Any] | Sequence[Any] | None = None,
         order: Sequence[Any] | None = None,
+        labels: Mapping[Any, str] | None = None,
         legend: str | None = "direct",
         runs: bool | None = None,
         band: str | None = "own",
@@ -494,7 +505,9 @@ class DataTreeCurves:
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
-    def report(self, path: str | os.PathLike[str], *, interactive: bool = False) -> Path:
+    def report(
+        self, path: str | os.PathLike[str], *, interactive: bool = False
+    ) -> Path:
         """Write a whole analysis as one HTML page, which needs no network."""
     def summary(self) -> str:
         """Say in plain sentences what a result shows and what it does not."""
