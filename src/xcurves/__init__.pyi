@@ -12,9 +12,7 @@ from xcurves.core.known import FIND as FIND
 from xcurves.core.refusal import Missing as Missing
 from xcurves.core.refusal import Refusal as Refusal
 from xcurves.core.refusal import WrongType as WrongType
-from xcurves.distributions.compare_distributions import (
-    compare_distributions as compare_distributions,
-)
+from xcurves.distributions.compare_distributions import compare_distributions as compare_distributions
 from xcurves.distributions.dse import dse as dse
 from xcurves.distributions.dse import one_trial as one_trial
 from xcurves.distributions.performance_cdf import performance_cdf as performance_cdf
@@ -29,29 +27,19 @@ from xcurves.frames.failed import fill_failed as fill_failed
 from xcurves.frames.normalize import normalize as normalize
 from xcurves.frames.to_curves import to_dataarray as to_dataarray
 from xcurves.frames.to_curves import to_dataset as to_dataset
-from xcurves.learning_curves.compare_learners import (
-    compare_learners as compare_learners,
-)
-from xcurves.learning_curves.compare_scaling_laws import (
-    compare_scaling_laws as compare_scaling_laws,
-)
+from xcurves.learning_curves.compare_learners import compare_learners as compare_learners
+from xcurves.learning_curves.compare_scaling_laws import compare_scaling_laws as compare_scaling_laws
 from xcurves.learning_curves.fit_power_law import fit_power_law as fit_power_law
 from xcurves.learning_curves.fit_scaling_law import fit_scaling_law as fit_scaling_law
-from xcurves.learning_curves.leave_one_size_out import (
-    leave_one_size_out as leave_one_size_out,
-)
-from xcurves.learning_curves.optimal_allocation import (
-    optimal_allocation as optimal_allocation,
-)
+from xcurves.learning_curves.leave_one_size_out import leave_one_size_out as leave_one_size_out
+from xcurves.learning_curves.optimal_allocation import optimal_allocation as optimal_allocation
 from xcurves.learning_curves.predict import predict as predict
 from xcurves.learning_curves.predict_loss import predict_loss as predict_loss
 from xcurves.looks.assign_looks import assign_looks as assign_looks
 from xcurves.looks.gate import gate as gate
 from xcurves.looks.sequential import sequential as sequential
 from xcurves.multi_task.across_tasks import across_tasks as across_tasks
-from xcurves.multi_task.profile_across_tasks import (
-    profile_across_tasks as profile_across_tasks,
-)
+from xcurves.multi_task.profile_across_tasks import profile_across_tasks as profile_across_tasks
 from xcurves.planning.runs_needed import runs_needed as runs_needed
 from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
 from xcurves.plotting.dispatch import plot as plot
@@ -65,12 +53,8 @@ from xcurves.reporting.paper import format_table as format_table
 from xcurves.results import summary as summary
 from xcurves.results import table as table
 from xcurves.results import to_frame as to_frame
-from xcurves.target_times.mean_time_to_target import (
-    mean_time_to_target as mean_time_to_target,
-)
-from xcurves.target_times.performance_profile import (
-    performance_profile as performance_profile,
-)
+from xcurves.target_times.mean_time_to_target import mean_time_to_target as mean_time_to_target
+from xcurves.target_times.performance_profile import performance_profile as performance_profile
 from xcurves.target_times.speedup import speedup as speedup
 from xcurves.target_times.time_to_target import time_to_target as time_to_target
 

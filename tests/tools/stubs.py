@@ -48,7 +48,7 @@ def formatted(text: str) -> str:
     """Return code as ruff writes it, with sorted imports."""
     for command in (["check", "--select=I", "--fix", "--quiet"], ["format"]):
         done = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, "--stdin-filename=stub.pyi", "-"],
+            [sys.executable, "-m", "ruff", *command, f"--stdin-filename={SOURCE}/stub.pyi", "-"],
             input=text,
             capture_output=True,
             text=True,

@@ -120,10 +120,7 @@ class DataArrayCurves:
     def explore(self, *, smooth: float = 0.0) -> Figure:
         """Draw curves, or a result along training or the budget, as an interactive figure of Plotly."""
     def fill_failed(
-        self,
-        replacement: str | Reference = "worst",
-        *,
-        higher_is_better: bool | None = None,
+        self, replacement: str | Reference = "worst", *, higher_is_better: bool | None = None
     ) -> xr.DataArray:
         """Give runs that failed a score, so that means can be taken."""
     def fit_power_law(
@@ -370,11 +367,7 @@ class DataArrayCurves:
     ) -> xr.Dataset:
         """Find where along training the algorithms differ, and by how much, with p-values."""
     def time_to_target(
-        self,
-        target: Reference,
-        *,
-        sustained: int = 1,
-        higher_is_better: bool | None = None,
+        self, target: Reference, *, sustained: int = 1, higher_is_better: bool | None = None
     ) -> xr.DataArray:
         """Return the training level at which each run first reaches a target."""
     def to_frame(self) -> pd.DataFrame:
@@ -398,9 +391,7 @@ class DatasetCurves:
     def __init__(self, data: xr.Dataset) -> None: ...
     def bibtex(self) -> str:
         """Return the references of a result as BibTeX."""
-    def compare_learners(
-        self, *, reference: Hashable | None = None, at: float | None = None
-    ) -> xr.Dataset:
+    def compare_learners(self, *, reference: Hashable | None = None, at: float | None = None) -> xr.Dataset:
         """Compare every algorithm's learning curve with that of a reference."""
     def compare_scaling_laws(
         self,
@@ -428,9 +419,7 @@ class DatasetCurves:
         label: str | None = None,
     ) -> str:
         """Return a table of a result as text for a paper."""
-    def optimal_allocation(
-        self, compute: float | Sequence[float] | Floats
-    ) -> xr.Dataset:
+    def optimal_allocation(self, compute: float | Sequence[float] | Floats) -> xr.Dataset:
         """Divide compute between model size and tokens so that the fitted loss is lowest."""
     def plot(
         self,
@@ -459,9 +448,7 @@ class DatasetCurves:
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
-    def predict(
-        self, n: At, *, rule: Rule = "combined", reference: Hashable | None = None
-    ) -> xr.Dataset:
+    def predict(self, n: At, *, rule: Rule = "combined", reference: Hashable | None = None) -> xr.Dataset:
         """Predict the error at other training sizes."""
     def predict_loss(self, *, model_size: Size, tokens: Size) -> xr.Dataset:
         """Predict the loss of a run at other model sizes and amounts of tokens."""
@@ -505,9 +492,7 @@ class DataTreeCurves:
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
         """Draw curves, or a result."""
-    def report(
-        self, path: str | os.PathLike[str], *, interactive: bool = False
-    ) -> Path:
+    def report(self, path: str | os.PathLike[str], *, interactive: bool = False) -> Path:
         """Write a whole analysis as one HTML page, which needs no network."""
     def summary(self) -> str:
         """Say in plain sentences what a result shows and what it does not."""
