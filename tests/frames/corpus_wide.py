@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frames.corpus import Asks, Files, Input, Read, one
+from frames.corpus import Asks, Files, Input, Read, Refuses, one
 
 INPUTS: dict[str, Input] = {}
 
@@ -119,4 +120,75 @@ INPUTS["wide, means of one digit"] = Input(ending(("all", *MEANS.round(1))), TAS
 INPUTS["wide, one mean and another number"] = Input(ending(("all", MEANS["svm"], 3.25)), replace(TASKS, n_tasks=7))
 INPUTS["wide, a task in the middle is called like a mean"] = Input(
     one(lambda: table().assign(dataset=["p", "mean-field", "r", "s", "t", "u"])), TASKS
+)
+
+# --- arrays ---
+
+
+def npz(**arrays: Any) -> Callable[[], Files]:
+    """Return an .npz file of arrays; those that are given by a shape have other numbers each."""
+    file = io.BytesIO()
+    rng = np.random.default_rng(0)
+    np.savez(
+        file, **{name: rng.normal(size=made) if isinstance(made, tuple) else made for name, made in arrays.items()}
+    )
+    return lambda: {"scores.npz": file.getvalue()}
+
+
+def npy(*shape: int) -> bytes:
+    """Return an .npy file."""
+    file = io.BytesIO()
+    np.save(file, np.random.default_rng(sum(shape)).normal(size=shape))
+    return file.getvalue()
+
+
+GAMES = np.array(["pong", "qbert", "alien", "boxing", "asterix"])
+OF_TASKS = Read("algorithm", "run", None, "score", ("task",), False, 2, 3, None, 5)
+OF_STEPS = Read("algorithm", "run", "step", "score", (), False, 2, 3, 5)
+EITHER = Asks("second axis", 2, {"array-curves": OF_STEPS, "--source rliable": OF_TASKS})
+for NAME in ("tasks", "games", "env_names"):
+    INPUTS[f"arrays, names of tasks in {NAME}"] = Input(npz(ada=(3, 5), bob=(3, 5), **{NAME: GAMES}), OF_TASKS)
+INPUTS["arrays, named tasks and frames"] = Input(
+    npz(ada=(3, 5, 4), bob=(3, 5, 4), tasks=GAMES),
+    Read("algorithm", "run", "frame", "score", ("task",), False, 2, 3, 4, 5),
+)
+INPUTS["arrays, named tasks and unlike numbers of runs"] = Input(
+    npz(ada=(3, 5), bob=(4, 5), tasks=GAMES), replace(OF_TASKS, runs=4)
+)
+INPUTS["arrays, steps along the second axis"] = Input(
+    npz(ada=(3, 5), bob=(3, 5), steps=np.arange(5) * 10), replace(OF_STEPS, training="steps")
+)
+INPUTS["arrays, 26 places of the second axis"] = Input(
+    npz(ada=(3, 26), bob=(3, 26)),
+    Asks(
+        "second axis",
+        2,
+        {"array-curves": replace(OF_STEPS, levels=26), "--source rliable": replace(OF_TASKS, n_tasks=26)},
+    ),
+)
+INPUTS["arrays, 26 tasks that are said"] = Input(
+    npz(ada=(3, 26), bob=(3, 26)), replace(OF_TASKS, n_tasks=26), ("--source", "rliable")
+)
+INPUTS["arrays, five places without names"] = Input(npz(ada=(3, 5), bob=(3, 5)), EITHER)
+INPUTS["arrays, a file of each algorithm"] = Input(
+    lambda: {f"logs/{name}.npy": npy(3, 5) for name in ("ada", "bob")}, EITHER
+)
+INPUTS["arrays, one file of several axes"] = Input(
+    lambda: {"ada.npy": npy(3, 5)},
+    Asks(
+        "second axis",
+        2,
+        {"array-curves": replace(OF_STEPS, algorithms=1), "--source rliable": replace(OF_TASKS, algorithms=1)},
+    ),
+)
+INPUTS["arrays, files of several axes in folders of their own"] = Input(
+    lambda: {f"logs/{name}/scores.npy": npy(3, 5) for name in ("ada", "bob")}, Refuses("Put the files in one folder")
+)
+INPUTS["arrays, unlike second axes"] = Input(npz(ada=(3, 5), bob=(3, 6)), Refuses("must be (runs, tasks)"))
+INPUTS["arrays of one file each, with steps"] = Input(
+    lambda: {
+        f"logs/{name}.npz": npz(returns=(3, 4), timesteps=np.arange(4))()["scores.npz"] for name in ("ada", "bob")
+    },
+    Read("algorithm", "run", "timesteps", "returns", (), False, 2, 3, 4),
+    ("--names", "{algorithm}.npz"),
 )

@@ -40,8 +40,11 @@ def test_arrays_of_one_kind_of_file_in_a_folder_are_runs(tmp_path):
         np.testing.assert_array_equal(curves.sel(algorithm=name, run=run), array)
 
 
-@pytest.mark.parametrize("array", [np.ones((2, 3)), np.array(["a"])])
-def test_an_array_that_is_no_run_is_refused(tmp_path, array):
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [(np.ones((2, 3)), "does not say what the second axis"), (np.array(["a"]), "scores of one run")],
+)
+def test_an_array_that_is_no_run_is_refused_or_asked(tmp_path, array, said):
     np.save(tmp_path / "a.npy", array)
-    with pytest.raises(ValueError, match="scores of one run"):
+    with pytest.raises(ValueError, match=said):
         readers.read(tmp_path / "a.npy")

@@ -57,6 +57,7 @@ LONG_NAMES = {
     "which": "first or present champion",
 }
 RESERVED = frozenset(LONG_NAMES)
+_SEVERAL = frozenset(["benchmarks", "datasets", "environments", "envs", "problems", "tasks", "workloads"])
 
 
 def words(values: Iterable[Any]) -> list[str]:
@@ -274,6 +275,8 @@ def noun(dim: str) -> str:
     """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set."""
     for ending in ("_id", "_name"):
         dim = dim.removesuffix(ending)
+    if dim in _SEVERAL:  # a column may bear the name of all of its labels
+        dim = dim.removesuffix("s")
     return dim.replace("_", " ").strip() or "task"
 
 

@@ -67,6 +67,7 @@ SOURCES = (
     optuna.TRIALS,
     marl_eval.SOURCE,
     rliable.UNNAMED,
+    rliable.FILES,
     rliable.SOURCE,
     rliable.CURVES,
     wandb.CHART,

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xcurves.core.doubts import asked, counted, runs_each
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Proposal, Refusal, Verbatim, call, give
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
-from xcurves.readers.logs import check_named
-from xcurves.readers.open_files import open_arrays
+from xcurves.readers.logs import check_named, files_below
+from xcurves.readers.open_files import one_array, open_arrays, read_bytes
 from xcurves.readers.source import Source
 
 
@@ -32,9 +33,9 @@ def scores(
     ----------
     arrays : mapping, or path
         From the name of each algorithm to its scores, shape (runs, tasks) or (runs, tasks, frames); or an ``.npz`` file
-        of such arrays.
+        of such arrays, or a folder of an ``.npy`` file for each algorithm.
     tasks : sequence of str, optional
-        Names of the tasks; their numbers if left out.
+        Names of the tasks; those that a further array of text in the file has, or else their numbers if left out.
     frames : sequence of float, optional
         Training at the last axis, such as environment frames; the places 0, 1, ... if left out.
 
@@ -61,7 +62,11 @@ def scores(
     2   pong       dqn    1    3.0
     3  qbert       dqn    1    4.0
     """
-    loaded = _load(Path(arrays)) if isinstance(arrays, str | Path) else arrays
+    loaded: Any = arrays
+    if isinstance(arrays, str | Path):
+        loaded = _load(Path(arrays))
+        if tasks is None:
+            tasks, loaded = _names_of_tasks(loaded)
     named = check_named("arrays", loaded, "arrays", "'dqn': x")
     shapes = {name: np.shape(array) for name, array in named.items()}
     if {len(shape) for shape in shapes.values()} not in ({2}, {3}) or len({shape[1:] for shape in shapes.values()}) > 1:
@@ -89,14 +94,57 @@ def scores(
     return frame[["task", "algorithm", "run", *list(labels)[1:], "score"]]
 
 
-def _never(_: Path) -> bool:
-    """Return that a file does not say by itself that it is of this source."""
-    return False
-
-
 def _load(path: Path) -> dict[str, Any]:
+    """Return the arrays of an .npz file by their names, those of .npy files by the names of the files."""
+    if path.is_dir():
+        files = [file for file in files_below(path) if _is_npy(file)]
+        below = [file for file in files if file.parent != path]
+        if below:
+            raise Refusal(
+                "path",
+                str(path),
+                f"{below[0]} is in a folder of its own, and an array of several axes has all runs of an algorithm",
+                "Put the files in one folder, each with the name of an algorithm",
+            )
+        return {file.name.partition(".")[0]: _load_one(file) for file in files}
+    if _is_npy(path):
+        return {path.name.partition(".")[0]: _load_one(path)}
     with parsing(path, "arrays of scores"), open_arrays(path) as saved:
         return dict(saved.items())
+
+
+def _load_one(path: Path) -> NDArray[Any]:
+    with parsing(path, "array of scores"):
+        return one_array(read_bytes(path))
+
+
+def _is_npy(path: Path) -> bool:
+    """Return whether a file is one array."""
+    return path.suffix == ".npy" and format_of(path) == "npy"
+
+
+def _has_axes(path: Path) -> bool:
+    """Return whether a file is one array of several axes."""
+    return _is_npy(path) and _load_one(path).ndim > 1
+
+
+def _names_of_tasks(arrays: Mapping[str, Any]) -> tuple[list[str] | None, Mapping[str, Any]]:
+    """Return the names of tasks that one array of text has beside arrays of scores, and these; None if none has."""
+    texts = [name for name, array in arrays.items() if np.ndim(array) == 1 and np.asarray(array).dtype.kind == "U"]
+    rest = {name: array for name, array in arrays.items() if name not in texts}
+    if len(texts) != 1 or not rest:
+        return None, arrays
+    names: list[str] = arrays[texts[0]].tolist()
+    if any(np.ndim(array) not in (2, 3) or np.shape(array)[1] != len(names) for array in rest.values()):
+        return None, arrays
+    return names, rest
+
+
+def _names_tasks(path: Path) -> bool:
+    """Return whether a file says by itself that the second axis of its arrays are tasks, by an array of their names."""
+    if format_of(path) != "npz":
+        return False
+    return _names_of_tasks(_load(path))[0] is not None
 
 
 def _curves(path: str | Path) -> pd.DataFrame:
@@ -144,7 +192,7 @@ SOURCE = Source(
     "one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
     ("npz",),
     files=("*.npz",),
-    is_log=_never,
+    is_log=_names_tasks,
     read_all=scores,
     single=True,
     value="score",
@@ -155,6 +203,7 @@ CURVES = SOURCE._replace(
     name="array-curves",
     what="arrays of curves",
     logs="one .npz file, (runs, steps) or (runs, steps, tasks) of each algorithm",
+    is_log=lambda _: False,  # no file says so by itself
     read_all=_curves,
     training="step",
 )
@@ -164,4 +213,13 @@ UNNAMED = SOURCE._replace(
     logs="one .npz file of which it is asked whether the second axis are steps or tasks",
     is_log=lambda path: format_of(path) != "npz",
     read_all=_ask,
+)
+FILES = UNNAMED._replace(
+    name="array-files",
+    what="an array of each algorithm",
+    logs=".npy files of several axes, of which it is asked whether the second are steps or tasks",
+    formats=("npy",),
+    files=("*.npy",),
+    is_log=_has_axes,
+    single=False,
 )
