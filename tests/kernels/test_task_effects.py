@@ -258,3 +258,11 @@ def test_random_deals_are_uniform(sizes):
     error = math.sqrt(share * (1 - share) / rows.shape[1])
     assert (np.abs(rows.mean(axis=1) - share) < 5 * error).all()
     assert abs(np.corrcoef(rows[0, :, 0], rows[1, :, 0])[0, 1]) < 5 / math.sqrt(rows.shape[1])
+
+
+def test_equal_numbers_have_no_variance_though_their_mean_rounds():
+    numbers = np.array([[0.1] * 3 + [np.nan], [0.1, 0.1, 0.1 + 1e-12, 0.1], [1e9 / 7] * 4])
+    _, mean, variance = task_effects.moments(numbers)
+    assert mean[0] != 0.1
+    assert variance[0] == variance[2] == 0
+    assert variance[1] == pytest.approx(2.5e-25, rel=1e-3)

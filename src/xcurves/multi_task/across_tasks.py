@@ -31,6 +31,7 @@ from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.compared import number_of_families
 from xcurves.multi_task.comparison import Comparison
+from xcurves.multi_task.fixed_claim import MOST_DEALT, student_pvalues
 from xcurves.multi_task.task_options import (
     CORRECTIONS,
     TaskGroups,
@@ -385,16 +386,18 @@ def many_pvalues(
     entropy = validation.check_rng(rng)
 
     # For these tasks.
-    deals = task_plans.plan_deals(((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy)
-    tests = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=False)
-    fixed = tests["pvalue"].reshape(lead)
+    if n_tasks > MOST_DEALT:
+        fixed = student_pvalues(x, y, weights)
+    else:
+        deals = task_plans.plan_deals(((n_runs, n_runs),) * n_tasks, n_resamples, entropy=entropy)
+        fixed = task_effects.task_effect_tests(x, y, weights, deals, (), ranks=False)["pvalue"]
 
     # For tasks like these.
     of_tasks, _ = task_effects.task_differences(x, y, paired=False)
     flips = plans.plan_flips(n_tasks, n_resamples, entropy)
     by_pair = (weights * of_tasks).reshape(*lead, n_tasks)
     random, _ = task_flips.pvalues(by_pair, flips, 0.05)
-    values = np.stack([fixed, random], axis=-1)
+    values = np.stack([fixed.reshape(lead), random], axis=-1)
     coords = {dim: each for dim, each in scores.coords.items() if not set(each.dims) & set(core)}
     coords |= labels.pair_coords(scores) | {"task_effect": list(TASK_CLAIMS)}
     return xr.DataArray(values, coords, (*ordered.dims[:-3], "pair", "task_effect"))

@@ -195,6 +195,15 @@ class FixedClaim:
         return tests
 
 
+def student_pvalues(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Return the p by t of pairs that have all tasks, of runs of shape (pair, task, run) and given weights."""
+    (m, mean_x, var_x), (n, mean_y, var_y) = map(task_effects.moments, (x, y))
+    v_x, v_y = var_x / m, var_y / n
+    errors = _Errors((v_x + v_y) @ weights**2, (v_x**2 / (m - 1) + v_y**2 / (n - 1)) @ weights**4)
+    differences = task_effects.difference_of_means(mean_x, mean_y)
+    return _pvalue(task_effects.weighted_sum(differences, weights), errors)
+
+
 def _pvalue(difference: Floats, errors: _Errors) -> Floats:
     """Return the two-sided p of t, NaN where no run ever differs."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -100,7 +100,10 @@ def moments(u: Floats) -> tuple[Floats, Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(present, u, 0.0).sum(axis=-1) / count
         deviations = np.where(present, u - mean[..., np.newaxis], 0.0)
-        variance = (deviations**2).sum(axis=-1) / (count - 1)
+        squares = (deviations**2).sum(axis=-1)
+        # equal numbers, of which the mean rounds
+        squares[squares <= count * (_ROUNDING * mean) ** 2] = 0.0
+        variance = squares / (count - 1)
     return count, mean, np.where(count > 1, variance, np.nan)
 
 
