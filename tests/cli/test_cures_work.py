@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -95,3 +97,60 @@ def test_a_gate_takes_rows_without_a_score_as_failed_where_asked(capsys):
     assert "say --missing-scores failed" in capsys.readouterr().err
     assert main(["gate", "g.csv", "--baseline", "main", "--missing-scores", "failed"]) == 1
     assert "Drop new: its run failed." in capsys.readouterr().out
+
+
+def test_episodes_are_told_the_options_that_average_them_and_these_work(capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        {"algorithm": name, "seed": seed, "rollout": 4 * seed + n, "step": step, "score": gain + rng.normal()}
+        for name, gain in (("sac", 9), ("td3", 0))
+        for seed in range(4)
+        for n in range(4)
+        for step in (0, 1)
+    ]
+    pd.DataFrame(rows).to_csv("episodes.csv", index=False)
+    assert main(["episodes.csv", "--run", "rollout"]) == 0
+    said = capsys.readouterr().err
+    assert "--run seed, and average them, --duplicates mean or --align START:STOP:STEP --method mean" in said
+    assert main(["episodes.csv", "--run", "seed", "--duplicates", "mean"]) == 0
+    assert "sac over td3" in capsys.readouterr().out
+
+
+def test_two_logs_in_one_file_are_told_the_option_that_keeps_the_last_and_it_works(capsys):
+    for name, gain in (("sac", 9), ("td3", 5)):
+        for seed in range(4):
+            log = [f"step {step}: return {gain * step + seed / 10}" for step in (1, 2, 3)]
+            path = Path("logs", name, str(seed), "train.log")
+            path.parent.mkdir(parents=True)
+            path.write_text("\n".join([*log, *log, ""]))
+    main(["logs"])
+    assert "two logs in one file. Make a file of each, or keep the last row of each step: --duplicates last" in (
+        capsys.readouterr().err
+    )
+    assert main(["logs", "--duplicates", "last"]) == 0
+    assert "sac over td3" in capsys.readouterr().out
+
+
+def test_a_law_of_runs_that_failed_says_in_the_shell_what_a_shell_can_do(capsys):
+    sizes = [1e6, 3e6, 1e7, 3e7, 1e8, 3e8]
+    rows = [
+        {"N": n, "D": d, "loss": 1.7 + 400 / n**0.34 + 400 / d**0.28} for n in sizes for d in (1e8, 1e9, 1e10, 1e11)
+    ]
+    rows[0]["loss"] = np.inf
+    pd.DataFrame(rows).to_csv("law.csv", index=False)
+    main(["law.csv"])
+    said = capsys.readouterr()
+    assert "delete the rows of those that did" in said.err + said.out
+    assert "np.isfinite" not in said.err + said.out
+    pd.DataFrame(rows[1:]).to_csv("law.csv", index=False)
+    assert main(["law.csv"]) == 0
+
+
+def test_evaluations_without_samples_are_told_the_source_that_has_all_and_it_works(capsys):
+    shutil.copytree(Path(__file__).parents[1] / "readers" / "logs" / "lm_eval", "logs")
+    for file in sorted(Path("logs").rglob("samples_*"))[:2]:
+        file.unlink()
+    main(["logs", "--n-resamples", "20"])
+    assert "have no samples and are left out" in (said := capsys.readouterr().err)
+    assert "The results of all: --source lm-eval\n" in said
+    assert main(["logs", "--source", "lm-eval", "--n-resamples", "20"]) == 0

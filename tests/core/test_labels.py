@@ -92,3 +92,21 @@ def test_a_result_is_known_by_its_variables_without_attrs(curves):
 )
 def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(name, known, said):
     assert labels.did_you_mean(name, known) == said
+
+
+@pytest.mark.parametrize(
+    ("dim", "noun"),
+    [
+        ("env_name", "env"),
+        ("sample_id", "sample"),
+        ("Key_Dataset", "dataset"),
+        ("dataset_key", "dataset"),
+        ("data_set", "data set"),
+        ("MNIST_id", "MNIST"),
+        ("Env", "Env"),
+        ("key", "key"),
+        ("_id", "task"),
+    ],
+)
+def test_the_name_of_a_column_is_a_noun(dim, noun):
+    assert labels.noun(dim) == noun

@@ -25,20 +25,20 @@ def test_an_unknown_option_of_a_function_gets_the_nearest(name):
     function = FUNCTIONS[name]
     options = list(inspect.signature(function).parameters)
     for option, said in unknown_options(function, options).items():
-        assert said == f"{function.__name__}() has no option '{option}_'. Did you mean {option!r}?"
+        assert said == f"{option}_= is no option of {function.__name__}(). Did you mean {option!r}?"
     with pytest.raises(TypeError) as caught:
         function(qqq=1)
     if len(options) > 1:
-        assert str(caught.value) == f"{function.__name__}() has no option 'qqq'. It has {', '.join(options[1:])}"
+        assert str(caught.value) == f"qqq= is no option of {function.__name__}(). It has {', '.join(options[1:])}"
     else:
-        assert str(caught.value) == f"{function.__name__}() has no option 'qqq'. It has none"
+        assert str(caught.value) == f"qqq= is no option of {function.__name__}(). It has none"
 
 
 @pytest.mark.parametrize(("accessor", "name"), METHODS)
 def test_an_unknown_option_of_a_method_gets_the_nearest(accessor, name):
     method = getattr(accessor(None), name)
     for option, said in unknown_options(method, inspect.signature(method).parameters).items():
-        assert said == f"{name}() has no option '{option}_'. Did you mean {option!r}?"
+        assert said == f"{option}_= is no option of {name}(). Did you mean {option!r}?"
 
 
 def test_the_function_is_otherwise_the_one_that_was_written():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import combinations, product
@@ -272,12 +273,14 @@ def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
 
 
 def noun(dim: str) -> str:
-    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set."""
-    for ending in ("_id", "_name"):
-        dim = dim.removesuffix(ending)
-    if dim in _SEVERAL:  # a column may bear the name of all of its labels
-        dim = dim.removesuffix("s")
-    return dim.replace("_", " ").strip() or "task"
+    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set, "dataset" of Key_Dataset."""
+    words = re.sub(r"^key_|_(?:id|name|key)$", "", dim, flags=re.IGNORECASE)
+    if words in _SEVERAL:  # a column may bear the name of all of its labels
+        words = words.removesuffix("s")
+    words = words.replace("_", " ").strip()
+    if words != dim and words.istitle():  # words of a name; MNIST and pH are as they are written
+        words = words.lower()
+    return words or "task"
 
 
 def result_names(variable: xr.DataArray, core: Collection[Hashable] = ()) -> list[str]:

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from xcurves.core.labels import did_you_mean
+from xcurves.core.refusal import WrongType
 
 P = ParamSpec("P")
 Returned = TypeVar("Returned")
@@ -21,18 +22,17 @@ def names_options(function: Callable[P, Returned]) -> Callable[P, Returned]:
     def call(*args: P.args, **kwargs: P.kwargs) -> Returned:
         unknown = [name for name in kwargs if name not in known]
         if unknown:
-            raise TypeError(_without(function.__name__, unknown[0], known))
+            raise _refused(function.__name__, unknown[0], kwargs[unknown[0]], known)
         return function(*args, **kwargs)
 
     return call
 
 
-def _without(function: str, option: str, known: list[str]) -> str:
-    """Return the message about an option that a function does not have."""
-    near = did_you_mean(option, known)
-    refusal = f"{function}() has no option {option!r}"
-    if near:
-        return f"{refusal}{near}"
-    if len(known) < 2:
-        return f"{refusal}. It has none"
-    return f"{refusal}. It has {', '.join(known[1:])}"
+def _refused(function: str, option: str, value: object, known: list[str]) -> WrongType:
+    """Return the error about an option that a function does not have."""
+    cure = did_you_mean(option, known).removeprefix(". ")
+    if not cure and len(known) < 2:
+        cure = "It has none"
+    elif not cure:
+        cure = f"It has {', '.join(known[1:])}"
+    return WrongType(option, value, f"{option}= is no option of {function}()", cure)

@@ -10,7 +10,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, call, give
 from xcurves.core.wording import listed, number
 
 _MOST_NAMED = 3  # algorithms that lack answers
@@ -196,9 +196,9 @@ def _refuse_other_scores(scores: xr.DataArray) -> None:
     other = values[~(np.isnan(values) | (values == 0) | (values == 1))]
     if not other.size:
         return
-    cure = "Say from where on an answer is right: (scores >= 0.5).where(scores.notnull())"
+    cure = Cure("Say from where on an answer is right: (scores >= 0.5).where(scores.notnull())")
     if np.isinf(other).any():
-        cure = "A run that failed counts as a wrong answer with .curves.fill_failed(0.0)"
+        cure = Cure("A run that failed counts as a wrong answer with ", call(".curves.fill_failed", 0.0))
     raise Refusal(
         "scores",
         Verbatim(f"{other[0].item():g}"),
@@ -217,7 +217,7 @@ def _few_answers(n_answers: xr.DataArray, scores: xr.DataArray, k: int) -> str:
             "k",
             Verbatim(f"{k}, and no item has more than {most}"),
             "must be at most the number of answers to an item",
-            f"Take at most k={max(1, most)}",
+            Cure("Take at most ", give(k=max(1, most))),
         )
     if is_lazy(scores):
         return f"NaN where there are fewer than {k} answers"
@@ -238,7 +238,7 @@ def _few_answers(n_answers: xr.DataArray, scores: xr.DataArray, k: int) -> str:
     fewest = int(n_answers.min())
     cure = ""
     if fewest:
-        cure = f". All have {fewest}: k={fewest}"
+        cure = f". All have {fewest}: {give(k=fewest)}"
     provenance.warn(said + cure)
     return said
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xcurves.core import names, provenance
 from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import Cure, Piece, Proposal, Refusal, Text, Words, call, give
+from xcurves.core.refusal import Cure, Piece, Proposal, Refusal, Text, Verbatim, Words, call, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.kernels.times.ragged import Rows
 
@@ -237,7 +237,8 @@ def warn_of_episodes(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows
     if reason:
         provenance.warn(
             f"run column {columns['run']!r}: {reason}. Episodes of one run are not independent. If these are episodes, "
-            "name the column of runs, run='seed', and average them, duplicates='mean' or on=..., method='mean'"
+            f"name the column of runs, {give(run='seed')}, and average them, {give(duplicates='mean')} or "
+            f"{give(on=Verbatim('[...]'), method='mean')}"
         )
 
 

@@ -14,7 +14,7 @@ from xcurves.array_types import Floats
 from xcurves.core import provenance, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
-from xcurves.core.refusal import UNSAID, Refusal, WrongType
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Words, WrongType
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
 from xcurves.kernels.laws.scaling_intervals import DISTINCT, Known, extent_of, loss
@@ -115,7 +115,10 @@ def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
             "curves",
             UNSAID,
             f"{names[int(infinite.argmax())]}losses has infinite values, which no law has",
-            "For the law of runs that did not fail leave these out: losses.where(np.isfinite(losses))",
+            Cure(
+                "For the law of runs that did not fail ",
+                Words("leave these out: losses.where(np.isfinite(losses))", "delete the rows of those that did"),
+            ),
         )
     check_positive("losses", losses[losses > 0], "Check their unit", _LARGEST_LOSS)
     has = ~np.isnan(losses).all(axis=0)

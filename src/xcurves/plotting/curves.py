@@ -89,9 +89,9 @@ def plot_curves(
     dims = check_dims(dims, canvas.col, canvas.row, "curves")
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
     if is_apart:
-        refusal = room.refusal("runs", dims, "algorithm", [])
+        refusal = room.refusal("runs", dims, "algorithm", [], "to_frame")
     else:
-        refusal = room.refusal("runs", dims, None, dims)
+        refusal = room.refusal("runs", dims, None, dims, "to_frame")
 
     pictures = pictures_of(array, options)
     panels = split(array, dims)
@@ -102,7 +102,7 @@ def plot_curves(
         cells,
         room,
         canvas,
-        f"{refusal}; .curves.to_frame() has all numbers",
+        refusal,
         named=array if is_apart else None,
         title=title or "",
     )

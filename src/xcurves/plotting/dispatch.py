@@ -354,7 +354,7 @@ def _plot_result(
     tasks: Sequence[Hashable] = []
     if overlaid is None:
         tasks = first.dims or kind.panel_dims(data)
-    refusal = room.refusal(names[0], first.dims, overlaid, tasks)
+    refusal = room.refusal(names[0], first.dims, overlaid, tasks, "table")
 
     def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
         def draw(ax: Axes) -> None:
@@ -371,7 +371,7 @@ def _plot_result(
         [cell(each.view, panel) for each in drawn for panel in each.panels],
         room,
         canvas,
-        f"{refusal}; .curves.table() has all numbers",
+        refusal,
         named=data if first.apart else None,
         by_column=len(names) > 1 and room.grid.n_rows > 1 and not has_rows,
         title=title,

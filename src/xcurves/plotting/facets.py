@@ -12,7 +12,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Words
 from xcurves.core.validation import Labelled
 from xcurves.plotting.look import OWN, letters
 
@@ -40,6 +40,7 @@ SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are sm
 # labels that have room beside each other
 FEW: Mapping[Hashable, int] = {"algorithm": 8, "pair": 6}
 
+_IN_SHELL = "Keep fewer algorithms or tasks, --select NAME=LABEL, or leave out --figure"
 Size = tuple[float, float]
 
 
@@ -177,13 +178,14 @@ class Room:
         dims: Sequence[Hashable],
         overlaid: str | None,
         tasks: Sequence[Hashable],
-    ) -> str:
-        """Return why a view cannot be read, and what to ask for or to select so that it can."""
+        numbers: str,
+    ) -> Refusal:
+        """Return why a view cannot be read, and what to ask for or to select so that it can; `numbers` has them all."""
         what = "so many rows and columns"
         if dims:
             what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})"
         wide, high = self.asked or (LARGEST, LARGEST)
-        said = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches."
+        reason = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches"
         selection, larger = _selection(overlaid, tasks), self.nearest()
         cures = []
         if selection:
@@ -193,7 +195,8 @@ class Room:
         if self.asked is not None:
             cures.reverse()
         cure = ", or ".join(cures)
-        return f"{said} {cure[:1].upper()}{cure[1:]}"
+        cure = f"{cure[:1].upper()}{cure[1:]}; .curves.{numbers}() has all numbers"
+        return Refusal("data", UNSAID, reason, Cure(Words(cure, _IN_SHELL)))
 
     def nearest(self) -> str:
         """Return the options that name the smallest figure which can be read, "" if there is none or a huge one.

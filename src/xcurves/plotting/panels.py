@@ -96,7 +96,7 @@ def draw_panels(
     cells: Sequence[Cell],
     room: Room,
     canvas: Canvas,
-    refusal: str,
+    refusal: Refusal,
     *,
     named: xr.DataArray | xr.Dataset | None = None,
     by_column: bool = False,
@@ -113,7 +113,7 @@ def draw_panels(
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
-        raise ValueError(refusal)
+        raise refusal
     with grid.letters(size):
         share_x: Any = False
         if named is not None:

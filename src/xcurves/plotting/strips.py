@@ -87,7 +87,7 @@ def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) ->
     dims = check_dims(labels.extra_dims(scores), canvas.col, canvas.row, "scores")
     grid = canvas.grid(dims, [scores.sizes[dim] for dim in dims])
     room = Room(grid, _ROW * scores.sizes["algorithm"], 0, canvas.figsize)
-    refusal = f"{room.refusal('runs', dims, None, dims)}; .curves.to_frame() has all numbers"
+    refusal = room.refusal("runs", dims, None, dims, "to_frame")
 
     def draw(panel: xr.DataArray, ax: Axes) -> None:
         draw_strips(panel, ax, band, 1 - alpha, runs=given.get("runs") is not False)

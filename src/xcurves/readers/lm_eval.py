@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.refusal import Refusal
+from xcurves.core.refusal import Refusal, give
 from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import check_cells, parsing
@@ -207,7 +207,7 @@ def _say_unused(path: str | Path, used: set[Path]) -> None:
     if left:
         provenance.warn(
             f"{len(left)} of {len(every)} evaluations below {path} have no samples and are left out, such as "
-            f"{left[0].name}. The results of all: source='lm-eval'"
+            f"{left[0].name}. The results of all: {give(source='lm-eval')}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.refusal import give
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.formats.package_lines import NUMBER as _NUM
 from xcurves.readers.formats.package_lines import Metric, PackageLines, Said
@@ -112,7 +113,7 @@ def _say_second_log(path: Path, found: Mapping[int, Said]) -> str:
         if is_back and {name for name, *_ in begun.metrics} <= {name for name, *_ in said.metrics}:
             return (
                 f"{path}: line {number} begins again at {said.word} {said.step:g}, two logs in one file. "
-                "Make a file of each, or keep the last row of each step: duplicates='last'"
+                f"Make a file of each, or keep the last row of each step: {give(duplicates='last')}"
             )
         last[said.word] = max(said.step, last.get(said.word, said.step))
     return ""
