@@ -165,6 +165,11 @@ def test_differences_to_a_reference_are_those_of_predictions():
         other.prediction_ci.sel(ci_bound="upper") - other.prediction,
     )
     np.testing.assert_allclose(more.difference_ci.sel(ci_bound="lower"), more.difference - down)
+    up = np.hypot(
+        one.prediction_ci.sel(ci_bound="upper") - one.prediction,
+        other.prediction - other.prediction_ci.sel(ci_bound="lower"),
+    )
+    np.testing.assert_allclose(more.difference_ci.sel(ci_bound="upper"), more.difference + up)
     assert "it differs from that of 1 by" in more.curves.summary()
     own = fit.curves.predict(4 * fit["at"], reference=1)
     np.testing.assert_allclose(own["n"], 4 * fit["at"].sel(algorithm=[0, 2]))
