@@ -200,13 +200,32 @@ def drawn_before(saved: list[dict[str, str]]) -> list[Mutant | None]:
 
 
 def made_again(saved: dict[str, str]) -> Mutant | None:
-    """Return the change of the same function by the same operator that changes the same lines."""
+    """Return the change of the same function by the same operator that changes the same lines, wherever it is now."""
+    again = (made_again_in(path, saved) for path in modules_with(saved))
+    return next((mutant for mutant in again if mutant is not None), None)
+
+
+def modules_with(saved: dict[str, str]) -> Iterator[Path]:
+    """Yield the module of a saved change, then all others that have a function of its name: functions move."""
+    own = SOURCE / saved["path"]
+    if own.exists():
+        yield own
+    if saved["function"]:
+        yield from (path for path, names in all_functions().items() if path != own and saved["function"] in names)
+
+
+@cache
+def all_functions() -> dict[Path, set[str]]:
+    """Return the names of the functions and classes of each module of the package."""
+    paths = sorted(SOURCE.rglob("*.py"))
+    return {path: {name for name, _ in functions(ast.parse(path.read_text("utf-8")))} for path in paths}
+
+
+def made_again_in(path: Path, saved: dict[str, str]) -> Mutant | None:
+    """Return the same change in a module; none where its place is no more."""
     from cosmic_ray import plugins
     from cosmic_ray.mutating import mutate_code
 
-    path = SOURCE / saved["path"]
-    if not path.exists():
-        return None
     text = path.read_text("utf-8")
     tree = ast.parse(text)
     for (line, _), changes in sorted(changes_of(path).items()):
@@ -219,7 +238,7 @@ def made_again(saved: dict[str, str]) -> Mutant | None:
             if code is None or not what_runs(code):
                 continue
             mutant = Mutant(path, name, occurrence, line, code)
-            if mutant.names() == saved:
+            if mutant.names() == {**saved, "path": path.relative_to(SOURCE).as_posix()}:
                 return mutant
     return None
 
