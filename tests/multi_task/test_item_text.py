@@ -73,6 +73,64 @@ def test_the_share_of_noise_between_repeats_is_the_true_one():
     assert "between repeats" not in details(one)
 
 
+def uneven_items():
+    """Return answers of which some lack: items that a model did not answer, and answers of others."""
+    scores = make_items(n_items=90, n_answers=5, accuracy=(0.35, 0.5, 0.65))
+    rng = np.random.default_rng(8)
+    scores = scores.where(rng.random(scores.shape) < 0.8)
+    scores[0, 5:9] = np.nan
+    scores[2, 20:22] = np.nan
+    scores[1, 30:40, 1:] = np.nan
+    return scores
+
+
+def answers_of(scores):
+    """Return a list of answers for each item of each model."""
+    return [
+        [[answer for answer in item if not np.isnan(answer)] for item in model]
+        for model in scores.transpose("algorithm", "question_id", "run").values.tolist()
+    ]
+
+
+def test_of_items_with_gaps_all_is_said_as_plain_loops_find_it():
+    scores = uneven_items()
+    answers = answers_of(scores)
+    common = [item for item in range(90) if all(model[item] for model in answers)]
+    assert 0 < len(common) < 90
+    n_all = sum(all(all(model[item]) for model in answers) for item in common)
+    n_none = sum(not any(any(model[item]) for model in answers) for item in common)
+    said = details(compare(scores))
+    n_some = len(common) - n_all - n_none
+    assert (
+        f"All 3 algorithms get {n_all} of {len(common)} questions right, none gets {n_none}, and they differ or waver "
+        f"on {n_some}."
+    ) in said
+
+    share = {item: [np.mean(model[item]) for model in answers] for item in common}
+    apart = {item: round(float(np.var(share[item])), 9) for item in common}
+    wanted = sorted(common, key=lambda item: (-apart[item], item))[:10]
+    named = re.search(r"They disagree most on questions (.*?)(, as much as|\.)", said)[1]
+    assert [int(each) for each in re.findall(r"q(\d+)", named)] == wanted
+
+    both = [item for item in range(90) if answers[2][item] and answers[1][item]]
+    ahead = [np.mean(answers[2][item]) - np.mean(answers[1][item]) for item in both]
+    n_more, n_less = sum(d > 1e-9 for d in ahead), sum(d < -1e-9 for d in ahead)
+    assert f"C is right more often than B on {n_more} questions, less often on {n_less}." in said
+
+
+def test_the_share_of_noise_with_unequal_numbers_of_answers_is_that_of_a_plain_loop():
+    scores = uneven_items()
+    shares = []
+    for model in answers_of(scores):
+        several = [item for item in model if len(item) > 1]
+        within = [sum((answer - np.mean(item)) ** 2 for answer in item) / (len(item) - 1) for item in several]
+        of_noise = np.mean([each / len(item) for each, item in zip(within, several, strict=True)])
+        between = max(0.0, np.var([np.mean(item) for item in several], ddof=1) - of_noise)
+        shares.append(np.mean(within) / (np.mean(within) + between))
+    said = re.search(r"answers ([\d.]+) % lies between repeats of the same question", details(compare(scores)))
+    assert said[1] == f"{100 * np.mean(shares):.2g}"
+
+
 def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures():
     pytest.importorskip("matplotlib")
     by_task = [

@@ -15,6 +15,7 @@ from xcurves.multi_task.compared import noun_of, with_tasks
 
 _MOST = 10  # items that are named
 _SAME = 1e-9  # shares that differ by rounding
+_DECIMALS = 9
 
 
 def item_sentences(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
@@ -56,7 +57,7 @@ def _how_many(right: Floats, noun: str) -> str:
 
 def _most_apart(right: Floats, items: list[object], noun: str) -> Iterator[str]:
     """Yield on which items algorithms disagree most, ten of them."""
-    apart = right.var(axis=1)
+    apart = right.var(axis=1).round(_DECIMALS)  # of those that rounding tells apart the first are named
     order = np.argsort(-apart, kind="stable")[:_MOST]
     chosen = [int(place) for place in order if apart[place] > _SAME]
     if not chosen:
@@ -105,6 +106,6 @@ def _noise(benchmark: xr.Dataset, noun: str) -> Iterator[str]:
     if np.isnan(share):
         return
     yield (
-        f"Of the variance of an algorithm's answers {percent(share, 2)} lies between repeats of a {noun}, the rest "
-        f"between {noun}s."
+        f"Of the variance of an algorithm's answers {percent(share, 2)} lies between repeats of the same {noun}, "
+        f"the rest between {noun}s."
     )
