@@ -19,6 +19,7 @@ from xcurves.array_types import Bools, Floats, Index, Reals
 from xcurves.kernels.over_tasks.pair_members import Members, PairTotals
 from xcurves.kernels.over_tasks.sign_plans import Signs
 from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit, stretches
+from xcurves.kernels.resampling.largest import largest_of
 from xcurves.kernels.resampling.plans import ceiling
 
 _NO_SUM = 1e-12  # of Σ |x|: a sum that is a rounding error
@@ -277,10 +278,7 @@ class _Flips:
             self.counts[pairs] = _n_reached(statistic, least)
         if self.limits and not self.signs.exact and self.n_rare:
             # single precision is enough for a quantile, and takes half the time
-            place = self.signs.n_flips - self.n_rare
-            singles = statistic.astype(np.float32)
-            singles.partition(place, axis=-1)
-            scaled.own[pairs] = singles[:, place]
+            scaled.own[pairs] = largest_of(statistic.astype(np.float32), self.n_rare)[:, 0]
 
         tested = self.tested[pairs]
         if not tested.any():

@@ -14,6 +14,7 @@ from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import group_products
 from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
+from xcurves.kernels.resampling.largest import largest_of
 from xcurves.kernels.resampling.moments import factor_of, is_factor
 from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 
@@ -232,10 +233,7 @@ class UpperTail:
     def _largest(self) -> Floats:
         """Return the largest values, the smallest of them first."""
         values = np.concatenate(self.parts, axis=-1)
-        n_values = values.shape[-1]
-        size = min(self.size, n_values)
-        values.partition(n_values - size, axis=-1)
-        return values[..., -size:]
+        return largest_of(values, min(self.size, values.shape[-1]))
 
     def smallest(self, shape: tuple[int, ...]) -> Floats:
         """Return the smallest of the largest values; infinite if none is kept, as no value is large enough."""
