@@ -6,6 +6,7 @@ import xarray as xr
 
 import xcurves
 from strategies import make_curves
+from xcurves.core.run_checks import as_float
 
 
 @pytest.fixture
@@ -24,6 +25,12 @@ def test_an_incomplete_run_is_named_with_its_cures(curves):
         "Bring every task to fractions of its budget with .curves.align(2, relative_to='budget') or leave incomplete "
         "ones out with .curves.drop_incomplete()"
     )
+
+
+def test_one_incomplete_run_is_not_counted(curves):
+    curves[0, 2, 0] = np.nan
+    with pytest.raises(ValueError, match=r"run 2 lacks 1 of 3 training levels\. "):
+        xcurves.randomized_anova(curves)
 
 
 def test_an_infinite_score_is_named(curves):
@@ -73,3 +80,8 @@ def test_one_run_each_leaves_no_error(curves):
         match=r"^no algorithm has two runs; without them there is no error .*Add runs$",
     ):
         xcurves.randomized_anova(curves.isel(run=[0]))
+
+
+def test_a_count_beyond_any_float_is_infinite():
+    assert as_float(3**600) == float(3**600)
+    assert as_float(2**1024) == np.inf

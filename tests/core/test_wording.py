@@ -196,6 +196,9 @@ def test_an_end_that_a_test_set_to_0_is_open():
     assert wording.open_interval(-15.917, 0, -7.5765) == "−15.9 to less than 0"
     assert wording.open_interval(0.5, 15.917, 7.5765) == "0.5 to 15.9"
     assert wording.open_interval(0, INF, 7) == "more than 0"
+    # all decimals that are shown are 0
+    assert wording.open_interval(0.004, 15.917, 7.5765) == "more than 0 to 15.9"
+    assert wording.open_interval(-15.917, -0.004, -7.5765) == "−15.9 to less than 0"
 
 
 def test_counts_lists_and_spans():
