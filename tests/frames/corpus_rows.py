@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ def levels(number, difference=None):
     return Read(*CURVES_OF, number, difference=difference)
 
 
+WITHOUT_STEPS = Read("algo", "seed", None, "return", (), False, 2, 2)
 CURVES_OF = ("algo", "seed", "step", "return", (), False, 2, 2)
 
 # --- repeats have a cause ---
@@ -67,7 +69,10 @@ INPUTS["rows in no order"] = Input(
     one(lambda: stepped([10, 30, 0, 20])),
     Asks("falls in 4 runs", None, {"--duplicates last": levels(4)}),
 )
-INPUTS["negative steps"] = Input(one(lambda: stepped([0, -10, -20])), Refuses("'step' is negative in 8 rows"))
+INPUTS["negative steps"] = Input(
+    one(lambda: stepped([0, -10, -20])),
+    Asks("'step' is negative in 8 rows", 2, {"--duplicates last": WITHOUT_STEPS}),
+)
 INPUTS["a log written twice"] = Input(one(lambda: pd.concat([stepped([0, 10, 20])] * 2)), levels(3, -20))
 INPUTS["each row written twice"] = Input(
     one(lambda: stepped([0, 10, 20]).loc[[0, 0, 1, 1, 2, 2]].sort_values("algo", kind="stable")),
@@ -75,7 +80,7 @@ INPUTS["each row written twice"] = Input(
 )
 INPUTS["several scores of a step"] = Input(
     one(lambda: stepped([0, 10, 10, 20])),
-    Refuses("rows repeat a (algo, seed, step)"),
+    Asks("rows repeat a (algo, seed, step)", 3, {"--duplicates mean": levels(3)}),
 )
 
 # --- lists without steps ---
@@ -107,14 +112,19 @@ def halving():
     return pd.concat([rung, rung[rung.config_id == 2].assign(budget=50)])
 
 
+ONE_RUNG = Read("model", "config_id", None, "accuracy", (), False, 2, 4)
 INPUTS["rungs as trials"] = Input(
     one(halving),
-    Refuses("pools trials of 2 budgets"),
+    Asks(
+        "pools trials of 2 budgets",
+        3,
+        {"--select budget=25": ONE_RUNG, "--training budget": replace(ONE_RUNG, training="budget", levels=2)},
+    ),
     ("--run", "config_id", "--training", "none"),
 )
 INPUTS["one rung"] = Input(
     one(halving),
-    Read("model", "config_id", None, "accuracy", (), False, 2, 4),
+    ONE_RUNG,
     ("--run", "config_id", "--training", "none", "--select", "budget=25"),
 )
 

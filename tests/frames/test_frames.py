@@ -7,6 +7,8 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
+from xcurves.core.doubts import Doubtful
 
 
 @pytest.fixture
@@ -69,9 +71,20 @@ def test_repeated_rows_are_counted_shown_and_cured(frame):
         repeated.curves.to_dataarray("return", **NAMES)
     assert str(caught.value) == (
         "5 rows repeat a (task, agent, seed, step), first ('Hopper', 'td3', 2, 0); ('Hopper', 'td3', 10, 0); "
-        "('Hopper', 'td3', 2, 50). Name the column in which they differ in extra=, give further runs labels of "
-        "their own in 'seed', or say which to keep: duplicates='first' (or last, mean)"
+        "('Hopper', 'td3', 2, 50). If they are further runs, give each a label of its own in 'seed'. "
+        "Call the one that is right:\n"
+        "frame.curves.to_dataarray(value='return', algorithm='agent', run='seed', training='step', extra='task', "
+        "duplicates='first')  # the first row of each\n"
+        "frame.curves.to_dataarray(value='return', algorithm='agent', run='seed', training='step', extra='task', "
+        "duplicates='last')  # the last row of each\n"
+        "frame.curves.to_dataarray(value='return', algorithm='agent', run='seed', training='step', extra='task', "
+        "duplicates='mean')  # the mean of the rows of each"
     )
+    kept = [eval(str(call), {"frame": repeated}) for call in caught.value.cure.calls]
+    at = {"task": "Hopper", "agent": "td3", "seed": 2, "step": 0}
+    rows = repeated[(repeated[list(at)] == list(at.values())).all(axis=1)]["return"].tolist()
+    scores = [each.sel(task="Hopper", algorithm="td3", run=2, training=0).item() for each in kept]
+    assert scores == [rows[0], rows[-1], np.mean(rows)]
 
 
 @pytest.mark.parametrize(("choice", "kept"), [("first", 1.0), ("last", 4.0), ("mean", 2.5)])
@@ -359,11 +372,13 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
         }
     )
     names = {"algorithm": "model", "run": None, "training": "n"}
-    with pytest.raises(
-        ValueError,
-        match=r"column 'seed' \(0, 1\) is not used, and .*'n' falls in 1 run.*Name it: run='seed', a further dim",
-    ):
+    with refused("frame", kind=Doubtful) as caught:
         frame.curves.to_dataarray("y", **names)
+    assert "column 'seed' (0, 1) is not used, and training column 'n' falls in 1 run" in str(caught.value)
+    runs, tasks, algorithms, _ = (eval(str(call), {"frame": frame}) for call in caught.value.cure.calls)
+    assert runs.sel(run=1).squeeze().values.tolist() == [3, 4]
+    assert tasks.sel(seed=1).squeeze().values.tolist() == [3, 4]
+    assert algorithms.sizes == {"algorithm": 2, "training": 2}
     # without a warning
     assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]
     with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'$"):

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xcurves  # noqa: F401  # registers the accessor
+from refusals import refused
+from xcurves.core.doubts import Doubtful
 
 
 def run_of(steps, scores=None, **columns):
@@ -143,8 +145,9 @@ def test_equal_rows_are_one_and_counted():
 
 
 def test_other_repeats_ask_and_nothing_is_averaged():
-    with pytest.raises(ValueError, match=r"^1 row repeats .*'first' \(or last, mean\)"):
+    with refused("frame", cure="duplicates='mean'", kind=Doubtful) as caught:
         run_of([0, 10, 10, 20]).curves.to_dataarray("y")
+    assert str(caught.value).startswith("1 row repeats a (algorithm, run, training)")
 
 
 @pytest.mark.parametrize("column", ["epoch", "env_step", "wall_time", "date"])
@@ -157,8 +160,13 @@ def test_steps_and_clocks_are_never_proposed_as_labels(column):
 
 def test_a_column_that_changes_where_the_step_falls_is_named():
     frame = run_of([0, 10, 20, 10, 20, 30], network=["cnn"] * 3 + ["mlp"] * 3)
-    with pytest.raises(ValueError, match=r"^column 'network' \('cnn', 'mlp'\)"):
+    with refused("frame", kind=Doubtful) as caught:
         frame.curves.to_dataarray("y")
+    assert str(caught.value).startswith("column 'network' ('cnn', 'mlp') is not used, and training column")
+    tasks, algorithms, again = (eval(str(call), {"frame": frame}) for call in caught.value.cure.calls)
+    assert tasks["network"].values.tolist() == ["cnn", "mlp"]
+    assert algorithms.algorithm.values.tolist() == ["algorithm=a, network=cnn", "algorithm=a, network=mlp"]
+    assert again.squeeze().values.tolist() == [0, 3, 4, 5]
     assert read(frame, duplicates="purge") == {0: 0, 10: 3, 20: 4, 30: 5}
 
 
@@ -179,12 +187,13 @@ def test_rows_without_the_score_are_no_repeats():
 
 
 def test_negative_steps_are_refused_with_the_first_two_rows():
-    frame = run_of([0, -1000, -2000, -3000])
-    with pytest.raises(
-        ValueError,
-        match=r"'training' is negative in 3 rows, first \('a', 0, -1000\), \('a', 0, -2000\)",
-    ):
+    frame = run_of([0, -1000, -2000, -3000], epoch=[1, 2, 3, 4])
+    with refused("frame", kind=Doubtful) as caught:
         frame.curves.to_dataarray("y")
+    assert "'training' is negative in 3 rows, first ('a', 0, -1000), ('a', 0, -2000)" in str(caught.value)
+    epochs, first, last = (eval(str(call), {"frame": frame}) for call in caught.value.cure.calls)
+    assert epochs.training.values.tolist() == [1, 2, 3, 4]
+    assert (first.item(), last.item()) == (0, 3)
     frame["training"] = frame["training"].abs()
     assert read(frame) == {0: 0, 1000: 1, 2000: 2, 3000: 3}
 

@@ -41,12 +41,12 @@ from xcurves.frames.grids import AlignMethod, Asked, On
 from xcurves.frames.mixed_runs import (
     Named,
     ask_of_ends,
-    refuse_rungs,
+    ask_of_rungs,
     warn_of_episodes,
     warn_of_mixed_runs,
 )
 from xcurves.frames.reading import Reading
-from xcurves.frames.restarts import refuse_negative
+from xcurves.frames.restarts import ask_of_negative
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
@@ -88,8 +88,8 @@ def curves_of(
     # Rows of the same run and level become one, unless that is refused.
     named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks))
     if training is None:
-        refuse_rungs(frame, named)
-    refuse_negative(frame, level, named)
+        ask_of_rungs(frame, named)
+    ask_of_negative(frame, level, named)
     if missing_scores is None and training is not None:
         of_task = prod(runs.shape[-2:])
         ask_of_ends(frame, Rows(curve, level, scores), of_task, named)

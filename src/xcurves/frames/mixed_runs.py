@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from xcurves.core import names, provenance
 from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import Cure, Piece, Proposal, Refusal, Text, Verbatim, Words, call, give
+from xcurves.core.refusal import Text, Verbatim, Words, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
+from xcurves.frames.found import compared
+from xcurves.frames.proposals import proposal
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message
@@ -31,6 +33,14 @@ class Named(NamedTuple):
     extra: Sequence[str]
 
     @property
+    def roles(self) -> dict[str, Any]:
+        """The column of each role."""
+        roles = {"score": self.used[0]} | {dim: self.dims.get(dim) for dim in DIMS}
+        if self.extra:
+            roles["tasks"] = list(self.extra)
+        return roles
+
+    @property
     def keys(self) -> list[Any]:
         """The columns whose labels say which row is which."""
         return list(self.dims.values())
@@ -43,18 +53,19 @@ def is_clock(column: pd.Series[Any]) -> bool:
 
 def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
     """Return the question what rows are, with the call of each reading that fits."""
-    given: dict[str, Any] = {dim: named.dims.get(dim) for dim in DIMS}
-    if named.extra:
-        given["extra"] = list(named.extra)
-    proposals = [
-        Proposal(
-            call("frame.curves.to_dataarray", named.used[0], **given, **choice.columns),
-            give(**choice.columns),
-            choice.compares,
-        )
-        for choice in choices
-    ]
+    proposals = [proposal(named.roles, choice) for choice in choices]
     return asked("frame", Text(Words("", "ARCHIVE: "), question), proposals)
+
+
+def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[Choice]:
+    """Return the readings in which columns that tell rows apart are used: as tasks, runs or part of the algorithm."""
+    known = {role: column for role, column in named.roles.items() if role != "score"}
+    chosen: list[dict[str, Any]] = [{"tasks": [*named.extra, *apart]}]
+    if "run" not in named.dims:
+        chosen.insert(0, {"run": list(apart)})
+    if "algorithm" in named.dims:
+        chosen.append({"algorithm": [named.dims["algorithm"], *apart]})
+    return [Choice(each, compared(frame, known | each)) for each in chosen]
 
 
 def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> None:
@@ -85,8 +96,8 @@ def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> 
     raise asks(question, choices, named)
 
 
-def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:
-    """Refuse trials of several rungs, which had unlike budgets, without a column of training."""
+def ask_of_rungs(frame: pd.DataFrame, named: Named) -> None:
+    """Ask which trials are compared, without a column of training, of several rungs, which had unlike budgets."""
     rungs = [
         name
         for name in frame.select_dtypes("number")
@@ -100,19 +111,14 @@ def refuse_rungs(frame: pd.DataFrame, named: Named) -> None:
     if groups:
         by_group = frame[rung].groupby([frame[name] for name in groups])
         everyone = set.intersection(*map(set, by_group.unique()))
-    pieces: list[Any] = []
-    if everyone:
-        first, last = (f"{edge(everyone):.12g}" for edge in (min, max))
-        pieces.append(f"All trials, on the first: frame[frame[{rung!r}] == {first}]. ")
-        if last != first:
-            pieces.append(f"Those left on the last that all have: frame[frame[{rung!r}] == {last}]. ")
-    cure = Cure(*pieces, "As training: ", give(training=rung))
-    raise Refusal(
-        "training",
-        None,
-        f"pools trials of {frame[rung].nunique()} budgets, column {rung!r} ({_listed(frame[rung])})",
-        cure,
-    )
+    choices = []
+    for budget in dict.fromkeys(edge(everyone) for edge in (min, max) if everyone):
+        part = frame[frame[rung] == budget]
+        label = budget.item() if isinstance(budget, np.generic) else budget
+        choices.append(Choice({"select": (rung, label)}, f"{compared(part, named.roles)}, on {label:g}"))
+    choices.append(Choice({"training": rung}, f"{compared(frame, named.roles)}, {rung} as training"))
+    budgets = f"{frame[rung].nunique()} budgets, column {rung!r} ({_listed(frame[rung])})"
+    raise asks(f"a reading without training pools trials of {budgets}", choices, named)
 
 
 def telling_apart(
@@ -153,29 +159,12 @@ def _all_rise(
     return bool((before.isna() | (before < level)).all())
 
 
-def say_unused(
-    frame: pd.DataFrame,
-    apart: Sequence[Any],
-    named: Named,
-    others: Sequence[Piece] = (),
-) -> tuple[str, Cure]:
-    """Return that columns which tell rows apart are not used, and how to use them; or else what `others` say."""
+def say_unused(frame: pd.DataFrame, apart: Sequence[Any]) -> str:
+    """Return that columns which tell rows apart are not used."""
     listed = " and ".join(f"{name!r} ({_listed(frame[name])})" for name in apart)
-    said = f"column {listed} is not used"
-    further: Any = apart[0]
-    pieces: list[Piece] = ["Name it: "]
     if len(apart) > 1:
-        said = f"columns {listed} are not used"
-        further = list(apart)
-        pieces = ["Name them: "]
-    elif "run" not in named.dims:
-        pieces += [give(run=apart[0]), ", "]
-    if named.extra:
-        further = [*named.extra, *apart]
-    pieces += ["a further dim (", give(extra=further), "), or part of the algorithm"]
-    if others:
-        pieces += ["; or ", *others]
-    return said, Cure(*pieces)
+        return f"columns {listed} are not used"
+    return f"column {listed} is not used"
 
 
 def warn_of_mixed_runs(

@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import looks_like_score
-from xcurves.core.doubts import Choice, Doubtful, asked
+from xcurves.core.doubts import Doubtful, asked
 from xcurves.core.known import FIND
 from xcurves.core.names import dim_of
-from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, Text, Verbatim, Words, call, give
-from xcurves.frames.reading import ARGUMENTS, Doubt, Reading, either
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Verbatim, Words, give
+from xcurves.frames.proposals import proposal
+from xcurves.frames.reading import Doubt, Reading, either
 
 _NAME = "name"  # the column of logs that name their runs
 _WIDEST = 40  # letters of a value that a message shows
@@ -62,31 +63,8 @@ def unknown_words(doubt: Doubt) -> str:
 def ask(doubt: Doubt, given: Mapping[str, Any]) -> Doubtful:
     """Return the error that asks: each reading that fits as a call, with what it compares."""
     question = Text(_FRAME, f" {unknown_words(doubt)}")
-    return asked("frame", question, [_proposal(given, choice) for choice in doubt.choices])
-
-
-def _proposal(given: Mapping[str, Any], choice: Choice) -> Proposal:
-    """Return the call that settles a doubt, with what was given before."""
     said = {role: column for role, column in given.items() if column is not FIND}
-    said |= dict(choice.columns)
-    options = {argument: _plain(said[role]) for role, argument in ARGUMENTS.items() if role in said}
-    options |= {name: column for name, column in said.items() if name not in (*ARGUMENTS, "select")}
-    rows = "frame"
-    if "select" in said:
-        column, _, label = said["select"].partition("=")
-        rows = f"frame[frame[{column!r}] == {label!r}]"
-    settles = {ARGUMENTS.get(role, role): column for role, column in choice.columns.items()}
-    return Proposal(call(f"{rows}.curves.to_dataarray", **options), give(**settles), choice.compares)
-
-
-def _plain(columns: Any) -> Any:
-    """Return one column by itself, several as a list."""
-    if isinstance(columns, str) or columns is None:
-        return columns
-    names = list(columns)
-    if len(names) == 1:
-        return names[0]
-    return names
+    return asked("frame", question, [proposal(said, choice) for choice in doubt.choices])
 
 
 def _impossible(frame: pd.DataFrame, doubt: Doubt) -> Refusal:

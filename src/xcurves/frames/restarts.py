@@ -9,15 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.doubts import Choice, Doubtful
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, Words, give
+from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.frames.columns import Duplicates
-from xcurves.frames.mixed_runs import Named, asks, is_clock, say_unused, telling_apart
+from xcurves.frames.mixed_runs import Named, asks, choices_of, is_clock, say_unused, telling_apart
+from xcurves.frames.roles import find_trainings
 from xcurves.kernels.times.ragged import Rows
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
-_AGAIN = (give(duplicates="purge"), " (rows before at such levels leave)")
 
 
 class _Steps(NamedTuple):
@@ -206,13 +205,8 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     )
     training = named.dims["training"]
     if apart:
-        unused, cure = say_unused(frame, apart, named, _AGAIN)
-        raise Refusal(
-            "frame",
-            UNSAID,
-            f"{unused}, and {_say_falls(frame, steps, falls, named)}",
-            cure,
-        )
+        question = f"{say_unused(frame, apart)}, and {_say_falls(frame, steps, falls, named)}"
+        raise asks(question, [*choices_of(frame, apart, named), _began_again(steps)], named)
 
     anew = _back_at_first(steps)
     rise = _rises_after(steps, falls)
@@ -274,21 +268,19 @@ def _seconds(column: pd.Series[Any]) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def refuse_negative(frame: pd.DataFrame, level: Floats, named: Named) -> None:
-    """Refuse negative levels, which are no training: a count with its sign turned, or newest first."""
+def ask_of_negative(frame: pd.DataFrame, level: Floats, named: Named) -> None:
+    """Ask what training is where levels are negative: a count with its sign turned, or newest first."""
     negative = np.flatnonzero(level < 0)
     if not negative.size:
         return
     rows = frame[named.keys].iloc[negative[:2]].to_numpy(dtype=object).tolist()
     training = named.dims["training"]
-    raise Refusal(
-        "training",
-        UNSAID,
+    question = (
         f"training column {training!r} is negative in {negative.size} rows, first "
-        f"{', '.join(map(str, map(tuple, rows)))}",
-        Cure(
-            Words(f"Correct it, such as frame[{training!r}].abs()", "Correct it"),
-            ", or name another column in ",
-            give(training=Verbatim("")),
-        ),
+        f"{', '.join(map(str, map(tuple, rows)))}. Correct it, or take another"
     )
+    choices = [Choice({"training": name}, f"{name} as training") for name in find_trainings(frame, named.used)]
+    choices += [
+        Choice({"training": None, "duplicates": how}, f"the {how} row of each run") for how in ("first", "last")
+    ]
+    raise asks(question, choices[:MOST], named)

@@ -8,13 +8,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.doubts import Choice
+from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.core.names import words_of
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
 from xcurves.frames.columns import JOINED, Duplicates
-from xcurves.frames.mixed_runs import Named, asks, say_unused, telling_apart
+from xcurves.frames.mixed_runs import Named, asks, choices_of, say_unused, telling_apart
 from xcurves.frames.restarts import in_order
 from xcurves.kernels.times.ragged import Rows
+
+_KEPT = {
+    "first": "the first row of each",
+    "last": "the last row of each",
+    "mean": "the mean of the rows of each",
+}
 
 
 class OneEach(NamedTuple):
@@ -93,7 +98,7 @@ def _say_joined(n_repeated: int, duplicates: Duplicates) -> str:
     return f"to_dataarray(duplicates={duplicates!r}): {n_repeated} repeated rows, {kept}"
 
 
-def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named) -> ValueError:
+def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: Named) -> Doubtful:
     """Return the error about repeated rows of a frame, its sorted `rows` in that order."""
     repeated = np.sort(order[1:][~_changes(rows)])
     first = "; ".join(str(tuple(row)) for row in frame[named.keys].iloc[repeated[:3]].to_numpy(dtype=object).tolist())
@@ -105,23 +110,12 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
     if len(apart) == 1 and words_of(apart[0])[-1:] in (["episode"], ["episodes"]):
         mean = Choice({"duplicates": "mean"}, f"the mean of the episodes at each {named.dims.get('training', 'run')}")
         return asks(f"{count} a ({', '.join(map(str, named.keys))}), with another {apart[0]!r} each", [mean], named)
+    question = f"{count} a ({', '.join(map(str, named.keys))}), first {first}"
+    choices = []
     if apart:
-        unused, cure = say_unused(frame, apart, named)
-        count = f"{unused}, and {count}"
+        question = f"{say_unused(frame, apart)}, and {question}"
+        choices = choices_of(frame, apart, named)
     elif "run" in named.dims:
-        run = named.dims["run"]
-        cure = Cure(
-            "Name the column in which they differ in ",
-            give(extra=Verbatim("")),
-            f", give further runs labels of their own in {run!r}",
-        )
-    else:
-        name = give(run=Verbatim(""))
-        cure = Cure("Name the column in which they differ in ", name)
-    keep = give(duplicates="first")
-    return Refusal(
-        "frame",
-        UNSAID,
-        f"{count} a ({', '.join(map(str, named.keys))}), first {first}",
-        Cure(*cure, ", or say which to keep: ", keep, " (or last, mean)"),
-    )
+        question += f". If they are further runs, give each a label of its own in {named.dims['run']!r}"
+    choices += [Choice({"duplicates": how}, words) for how, words in _KEPT.items()]
+    return asks(question, choices[:MOST], named)

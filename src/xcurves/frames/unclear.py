@@ -48,7 +48,7 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
         choices = []
         for label in likeliest(labels)[:MOST]:
             part = found.frame[found.frame[name].astype(str) == label]
-            choices.append(Choice({"select": f"{name}={label}"}, compared(part, known)))
+            choices.append(Choice({"select": (name, label)}, compared(part, known)))
         return Doubt({}, tuple(choices), f"has {len(labels)} {name}s ({either(labels)})")
     return None
 
@@ -105,7 +105,7 @@ def _doubt_of_ends(found: Found) -> Doubt | None:
     if not labels or len(finished) != 1:
         return None
     rest = found.frame[found.frame[found.state] == finished[0]]
-    select = {"select": f"{found.state}={finished[0]}"}
+    select = {"select": (found.state, finished[0])}
     choices = [Choice(select, f"{compared(rest, found.roles)}, without those")]
     counts = {"missing_scores": "failed"}
     choices.append(Choice(counts, f"{compared(found.frame, found.roles)}, those failed"))
@@ -125,7 +125,7 @@ def _doubt_of_parts(found: Found) -> Doubt | None:
         for label in found.frame[name].dropna().unique().tolist():
             part = found.frame[found.frame[name] == label]
             if not repeats(part, found.roles):
-                chosen = {"select": f"{name}={label}"}
+                chosen = {"select": (name, label)}
                 choices.append(Choice(chosen, compared(part, found.roles)))
         if choices:
             return Doubt(
