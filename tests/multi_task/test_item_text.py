@@ -73,6 +73,18 @@ def test_the_share_of_noise_between_repeats_is_the_true_one():
     assert "between repeats" not in details(one)
 
 
+def test_of_items_on_which_models_disagree_equally_the_first_are_named():
+    scores = make_items(n_items=30, n_answers=3, accuracy=(0.5,) * 4)
+    rng = np.random.default_rng(1)
+    n_right = np.array(
+        [rng.permutation([0, 1, 1, 3]) if item % 2 else rng.permutation([0, 2, 2, 3]) for item in range(30)]
+    )
+    same = scores.copy(data=(np.arange(3) < n_right.T[..., np.newaxis]).astype(float))
+    assert f"questions {', '.join(f'q{item}' for item in range(9))} and q9, as much as on 20 more." in details(
+        compare(same)
+    )
+
+
 def uneven_items():
     """Return answers of which some lack: items that a model did not answer, and answers of others."""
     scores = make_items(n_items=90, n_answers=5, accuracy=(0.35, 0.5, 0.65))
