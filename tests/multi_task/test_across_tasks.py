@@ -344,6 +344,19 @@ def test_pairs_without_a_difference_come_last_in_an_answer():
     assert said.startswith(f"c has the highest mean score, {mean} points over 8 tasks. On tasks like these only c may")
     assert "be the best; b and a are shown to be lower (b, the nearest, by 4.2" in said
     assert "Untested beside c: d (some runs have no finite score)." in said
+    assert "Runs of d failed, so that there is no mean: say what they count as, .curves.fill_failed('worst')." in (
+        found.curves.summary()
+    )
+
+
+def test_the_cure_of_runs_that_failed_is_that_of_their_direction():
+    curves = make(8, (4, 4, 4))
+    curves[0, 1, 0] = np.inf
+    found = across(curves, higher_is_better=False)
+    cure = "fill_failed('worst', higher_is_better=False)"
+    assert f"say what they count as, .curves.{cure}." in found.curves.summary()
+    filled = eval(f"curves.curves.{cure}", {"curves": curves})
+    assert across(filled, higher_is_better=False).score_mean.notnull().all()
 
 
 def test_means_over_tasks_are_of_the_tasks_that_an_algorithm_has():

@@ -1,6 +1,8 @@
 """Logs that Inspect wrote, as .eval and as JSON: each sample and epoch of each model."""
 
 import json
+import re
+import shlex
 import shutil
 import zipfile
 from pathlib import Path
@@ -89,6 +91,18 @@ def test_a_sample_that_failed_has_no_score(logs):
     assert len(failed) == 1
     assert failed["match"].isna().all()
     assert frame["match"].notna().sum() == 23
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_shell_says_what_to_do_with_a_sample_that_failed(logs, capsys, monkeypatch):
+    monkeypatch.chdir(logs.parent)
+    change(logs / "small.json", lambda said: said["samples"][0].update(error={"message": "refused"}, scores=None))
+    command = [str(logs), "--value", "match"]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    cure = re.search(r"Runs of mockllm/small failed, so that there is no mean: say what they count as, (--.*)\.", said)
+    assert main([*command, *shlex.split(cure[1])]) == 0
+    assert "1 of 24 runs failed and counts as the worst score of its task" in capsys.readouterr().out
 
 
 @pytest.mark.filterwarnings(TEXTS)

@@ -11,8 +11,9 @@ from xcurves.core import provenance
 from xcurves.core.compared_pairs import Comparison
 from xcurves.core.floors import fewest_flips
 from xcurves.core.labels import named_tasks
-from xcurves.core.pairs import TURNED, PairRow, better_first, most_ahead
+from xcurves.core.pairs import TURNED, PairRow, better_first, lower_is_better, most_ahead
 from xcurves.core.provenance import alpha_of
+from xcurves.core.refusal import call
 from xcurves.core.schema import Statement
 from xcurves.core.wording import count, joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
@@ -86,12 +87,28 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
 def _cautions(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     """Yield what few runs, or tasks, cannot show, and whether other measures name another algorithm."""
     task = noun_of(benchmark)
+    yield from _failed(benchmark)
     for text in floors(benchmark, "fixed"):
         yield f"For these very {task}s: {small(text)}"
     yield from _intervals_without_ends(benchmark)
     yield from _few_that_differ(benchmark, likes)
     if benchmark.sizes["pair"] > 1 or benchmark["difference"].notnull().all():
         yield from _disagreement(benchmark, likes)
+
+
+def _failed(benchmark: xr.Dataset) -> Iterator[str]:
+    """Yield which algorithms have no mean, since runs failed, and how to say what such a run counts as."""
+    tasks = str(benchmark.attrs["task"])
+    has_runs = (with_tasks(benchmark)["n_runs"] > 0).any(tasks)
+    without = has_runs & ~np.isfinite(benchmark["score_mean"])
+    names = benchmark["algorithm"].to_numpy()[without.to_numpy()].tolist()
+    if not names:
+        return
+    direction = {}
+    if lower_is_better(benchmark):
+        direction = {"higher_is_better": False}
+    cure = call(".curves.fill_failed", "worst", **direction)
+    yield f"Runs of {listed(names, _MOST_NAMED)} failed, so that there is no mean: say what they count as, {cure}."
 
 
 def _intervals_without_ends(benchmark: xr.Dataset) -> Iterator[str]:
