@@ -255,3 +255,53 @@ INPUTS["a run ends without scores"] = Input(
 )
 INPUTS["a gap within a run"] = Input(one(lambda: ending(3).assign(**{"return": [1.0, np.nan, 2.0] * 4})), levels(2))
 INPUTS["all runs end at once"] = Input(one(lambda: ending(3).assign(**{"return": [1.0, 2.0, np.nan] * 4})), levels(2))
+
+# --- falls and pooled runs ---
+
+INPUTS["pooled runs"] = Input(one(lambda: stepped([0, 10, 20, 0, 10, 20]).drop(columns="seed")), Refuses("epeat"))
+INPUTS["two restarts of a run"] = Input(
+    one(lambda: stepped([0, 10, 20, 10, 20, 30, 20, 30, 40])),
+    replace(levels(5), says="4 runs restarted at a lower level, 16 rows of before are left out"),
+)
+INPUTS["restart in one task"] = Input(
+    one(
+        lambda: pd.concat([stepped([0, 10, 20, 30]).assign(env="x"), stepped([0, 10, 20, 10, 20, 30]).assign(env="y")])
+    ),
+    replace(levels(4), tasks=("env",), n_tasks=2, says="8 rows of before are left out"),
+)
+INPUTS["metrics in turn, one selected"] = Input(
+    one(
+        lambda: (
+            pd.concat([stepped([0, 10, 20]).assign(metric=name) for name in ("return", "loss")])
+            .sort_values(["algo", "seed", "step"], kind="stable")
+            .rename(columns={"return": "value"})
+        )
+    ),
+    Asks("has 2 metrics", 2, {"metric=loss": Read("algo", "seed", "step", "value", (), True, 2, 2, 3)}),
+)
+INPUTS["counting goes on"] = Input(
+    one(lambda: stepped([1, 2, 3, 1, 2, 3])),
+    replace(levels(6), says="4 runs count anew from their first level and go on"),
+    ("--resumed",),
+)
+INPUTS["began again, which is typed"] = Input(
+    one(lambda: stepped([1, 2, 3, 1, 2, 3])),
+    replace(levels(3), says="12 rows of before are left out"),
+    ("--duplicates", "purge"),
+)
+INPUTS["runs in several files"] = Input(
+    one(lambda: pd.concat([stepped([0, 10, 20]).assign(file=name) for name in ("a.csv", "b.csv")])),
+    Asks(
+        "'file' ('a.csv', 'b.csv') is not used",
+        2,
+        {
+            "--run seed file": Read("algo", "seed, file", "step", "return", (), False, 2, 4, 3),
+            "--duplicates purge": levels(3),
+        },
+    ),
+)
+INPUTS["runs in several files, which is typed"] = Input(
+    one(lambda: pd.concat([stepped([0, 10, 20]).assign(file=name) for name in ("a.csv", "b.csv")])),
+    Read("algo", "seed, file", "step", "return", (), False, 2, 4, 3),
+    ("--run", "seed", "file"),
+)

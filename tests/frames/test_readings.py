@@ -24,6 +24,7 @@ from xcurves.core import direction
 from xcurves.core.doubts import Doubtful
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import written_for
+from xcurves.frames.make_curves import rows_said
 
 SETS = (corpus, corpus_folders, corpus_rows, corpus_sources, corpus_wide)
 INPUTS = {name: case for each in SETS for name, case in each.INPUTS.items()}
@@ -64,7 +65,7 @@ def by_shell(typed) -> tuple[xr.DataArray, str]:
         (_, curves), *_ = curves_of_options(named, options)
         curves, which = with_direction(curves, options)
     of_runs = curves.attrs.get("named_by", "")
-    return curves, f"{of_runs}\n{said}\n{which}"
+    return curves, "\n".join([of_runs, said, *rows_said(curves), which])
 
 
 def by_python(typed) -> xr.DataArray:

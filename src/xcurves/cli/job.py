@@ -28,6 +28,7 @@ from xcurves.cli.sources import (
 from xcurves.core import direction
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
+from xcurves.frames.make_curves import rows_said
 from xcurves.plotting import saved
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
@@ -64,7 +65,9 @@ def run_job(options: argparse.Namespace) -> list[Path]:
         for value, scores in curves_of_options(named, options):
             if len(files) > 1:
                 print(f"\n== {value} ==")
+            of_rows = rows_said(scores)
             curves, how_scored = _scored(scores, options)
+            how_scored = [*of_rows, *how_scored]
             if how_scored:
                 print(*how_scored, sep="\n")
             if how_scored or isinstance(named, Table):

@@ -52,6 +52,7 @@ CLOCKS = names_in(
     "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "
     "elapsed created started finished ended completed"
 )
+FILES = names_in("file filename file_name path log logfile log_file")
 # The counts within an epoch.
 WITHIN_EPOCH = names_in("iter iters iteration iterations step steps batch")
 # Of the points of a scaling law.

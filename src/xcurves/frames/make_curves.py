@@ -50,6 +50,9 @@ from xcurves.frames.restarts import ask_of_negative
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
+READING = "reading: "  # before steps of the history that the reading of a frame made
+_FAILED = "rows are of runs that failed"
+_OF_ROWS = tuple(f"to_dataarray({option}=" for option in ("duplicates", "resumed", "missing_scores"))
 _CELLS = 10  # most cells of the union of levels for each score
 
 
@@ -122,9 +125,16 @@ def curves_of(
     if training is not None:
         lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
         run_checks.warn_of_copies(curves.expand_dims(lacking))
-    for line in [*(f"reading: {made}" for made in reading.made), *lines]:
+    for line in [*(f"{READING}{made}" for made in reading.made), *lines]:
         curves = provenance.record(curves, line)
     return labels.with_color_index(curves)
+
+
+def rows_said(curves: xr.DataArray) -> list[str]:
+    """Return what the history says of rows: which repeated, restarted or were left out, and which runs failed."""
+    steps = str(curves.attrs.get("history", "")).split("\n")
+    said = [step.partition("): ")[2] for step in steps if step.startswith(_OF_ROWS)]
+    return [*said, *(step.removeprefix(READING) for step in steps if step.startswith(READING) and _FAILED in step)]
 
 
 def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray:
@@ -180,7 +190,7 @@ def _with_failures(
     if not failed.any():
         return scores, []
     worst = failed_score(_is_higher_better(frame, str(reading.score), higher_is_better))
-    said = f"reading: {int(failed.sum()):,} rows are of runs that failed, as {reading.state} says"
+    said = f"{READING}{int(failed.sum()):,} {_FAILED}, as {reading.state} says"
     return np.where(failed, worst, scores), [said]
 
 

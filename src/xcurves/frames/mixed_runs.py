@@ -61,9 +61,14 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     """Return the readings in which columns that tell rows apart are used: as tasks, runs or part of the algorithm."""
     known = {role: column for role, column in named.roles.items() if role != "score"}
     chosen: list[dict[str, Any]] = [{"tasks": [*named.extra, *apart]}]
+    are_files = all(names.rank_of(name, names.FILES) is not None for name in apart)
+    if are_files:  # a file holds a run or a part of one, and is no task
+        chosen = []
     if "run" not in named.dims:
         chosen.insert(0, {"run": list(apart)})
-    if "algorithm" in named.dims:
+    elif are_files:
+        chosen.append({"run": [named.dims["run"], *apart]})
+    if "algorithm" in named.dims and not are_files:
         chosen.append({"algorithm": [named.dims["algorithm"], *apart]})
     return [Choice(each, compared(frame, known | each)) for each in chosen]
 

@@ -19,7 +19,7 @@ from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_o
 from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
-from xcurves.frames.questions import ask, refuse_names
+from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import as_asked, of_each_value, with_joined
@@ -243,12 +243,13 @@ def _reading_of(
         return _as_named(frame, said)
     _refuse_index(frame, said)
     reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores, "duplicates": duplicates})
-    refuse_names(reading, given)
-    if reading.doubt is not None and reading.doubt.choices:
-        raise ask(reading.doubt, given)
-    if reading.doubt is not None:
-        return _as_named(reading.frame, {"tasks": list(reading.tasks)} | said)
-    return reading
+    doubt = reading.doubt
+    if doubt is not None and not doubt.choices and set(doubt.unknown) == {"run"}:
+        # Refused later, with the call that counts rows.
+        found = {role: getattr(reading, role) for role in ("score", "algorithm", "training")}
+        found = {role: column for role, column in found.items() if column is not None}
+        return _as_named(reading.frame, found | {"tasks": list(reading.tasks)} | said)
+    return settled(reading, given)
 
 
 def _refuse_index(frame: pd.DataFrame, said: Mapping[str, Any]) -> None:
