@@ -281,3 +281,9 @@ def test_a_third_algorithm_has_no_say_in_a_pair(curves):
     far = curves + 1000 * (curves.algorithm == "a2") * (1 + curves.training)
     pair = {"pair": "a0 - a1"}
     np.testing.assert_array_equal(quiet(far).pvalue.sel(pair), quiet(curves).pvalue.sel(pair))
+
+
+def test_of_equal_means_neither_is_said_to_be_higher():
+    values = np.repeat([[0.0, 1, 2, 3], [3, 2, 1, 0]], 3, axis=1).reshape(2, 4, 3)
+    said = make_curves(values).curves.pairwise().curves.summary()
+    assert said.startswith("a0 and a1 have the same mean score over training, 1.5. No difference is shown.")
