@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import xcurves
+from refusals import refused
 from xcurves import readers
 from xcurves.readers import keras
 
@@ -40,12 +42,9 @@ def test_the_dict_of_a_history_does_too(histories):
 
 
 def test_histories_need_the_names_of_their_runs():
-    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got dict. Name them"):
+    with refused("histories", "dict", cure="Name them: {('cnn', 0): model.fit(...)}", kind=xcurves.WrongType):
         keras.fit_history({"cnn": {"loss": [1.0]}})
-    with pytest.raises(
-        TypeError,
-        match=r"^histories\[\('cnn', 0\)\] must be what model.fit returned; got list",
-    ):
+    with refused("histories", "list", kind=xcurves.WrongType):
         keras.fit_history({("cnn", 0): [1.0]})
     with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
         keras.fit_history({("cnn", 0): {"loss": []}})

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
+from xcurves.core.refusal import give
 from xcurves.readers import listing
 
 LOGS = Path(__file__).parent / "logs"
@@ -41,10 +43,7 @@ def test_what_is_not_recognised_gets_the_nearest_in_few_words(tmp_path, text):
 def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
     evaluations = readers.read(LOGS / "stable-baselines3", source="evaluations")
     assert "Stable-Baselines3 evaluations" in evaluations.attrs["source"]
-    with pytest.raises(
-        ValueError,
-        match=r"^source must be one that .*; got 'tensorbord'\. Did you mean 'tensorboard'\?$",
-    ):
+    with refused("source", "tensorbord", cure="Did you mean 'tensorboard'?"):
         readers.read(LOGS, source="tensorbord")
     with pytest.raises(FileNotFoundError, match=r"does not exist\. Check the path"):
         readers.read(tmp_path / "elsewhere")
@@ -67,11 +66,11 @@ def test_folders_name_levels_where_folders_name_runs(tmp_path):
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
     assert readers.read(tmp_path).equals(frame)
     write(tmp_path / "y" / "0" / "progress.csv", "step,r\n0,1\n")
-    with pytest.raises(ValueError, match=r"are not the levels of folders below .*Name each level"):
+    with refused("folders", ["algorithm", "run"], cure=give(names="{task}/{algorithm}/{run}/progress.csv")):
         readers.read(tmp_path)
-    with pytest.raises(ValueError, match=r"^folders='run' names levels of.*is one file"):
+    with refused("folders", "run", cure="Leave it out"):
         readers.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
-    with pytest.raises(ValueError, match=r"but logs of rllib name their runs themselves\. Leave it out"):
+    with refused("folders", "run", cure="Leave it out"):
         readers.read(LOGS / "ray", folders="run")
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import xcurves
+from refusals import refused
 from xcurves import readers
 from xcurves.readers import wandb as reader
 
@@ -136,7 +138,7 @@ def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
 
 def test_histories_need_the_names_of_their_runs():
     rows = [{"_step": 0, "return": 1.0}]
-    with pytest.raises(TypeError, match=r"^histories must map \(algorithm,.*got list. Name them"):
+    with refused("histories", "list", cure="Name them: {('sac', 1): run.scan_history()}", kind=xcurves.WrongType):
         reader.run_history([rows])
     with pytest.raises(ValueError, match=r"^histories have no rows.*Leave such runs out"):
         reader.run_history({("sac", 1): rows, ("sac", 2): []})
@@ -163,10 +165,7 @@ def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
         ["a", 7, 2],
         ["b", 8, 3],
     ]
-    with pytest.raises(
-        ValueError,
-        match=r"^names='b\{run\}' does not match the run 'a s7'. Say how runs are named$",
-    ):
+    with refused("names", "b{run}", cure="Say how runs are named"):
         readers.read(path, names="b{run}")
 
 
