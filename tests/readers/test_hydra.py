@@ -1,16 +1,15 @@
-"""A sweep that the real Hydra ran."""
+"""A sweep of six jobs, written as Hydra writes it; in the slow run the real Hydra ran it too."""
 
+import shutil
 import subprocess
 import sys
 
 import pytest
 
+from layers import slow
 from xcurves.readers import hydra as reader
 from xcurves.readers import read
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("hydra")
 pytest.importorskip("yaml")
 APP = """
 import csv
@@ -30,9 +29,20 @@ main()
 """
 
 
-@pytest.fixture(scope="module")
-def swept(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hydra")
+def written(folder):
+    """A sweep whose files are written here."""
+    for job, (agent, seed) in enumerate((agent, seed) for agent in ("sac", "td3") for seed in (1, 2, 3)):
+        home = folder / "sweep" / str(job)
+        (home / ".hydra").mkdir(parents=True)
+        (home / ".hydra" / "overrides.yaml").write_text(f"- +agent={agent}\n- +seed={seed}\n- +optimizer.lr=0.1\n")
+        (home / "logs").mkdir()
+        rows = (f"{step},{seed * 10 + step + (agent == 'sac') * (step + 1)}\n" for step in range(3))
+        (home / "logs" / "returns.csv").write_text("step,return\n" + "".join(rows))
+
+
+def ran(folder):
+    """A sweep of the real Hydra."""
+    pytest.importorskip("hydra")
     (folder / "app.py").write_text(APP)
     command = [
         sys.executable,
@@ -43,13 +53,17 @@ def swept(tmp_path_factory):
         "+optimizer.lr=0.1",
     ]
     subprocess.run([*command, "hydra.sweep.dir=sweep"], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module", params=[written, slow(ran)])
+def swept(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hydra")
+    request.param(folder)
     return folder / "sweep"
 
 
 @pytest.fixture
 def sweep(swept, tmp_path):
-    import shutil
-
     return shutil.copytree(swept, tmp_path / "sweep")
 
 
