@@ -42,8 +42,9 @@ def test_the_dict_of_a_history_does_too(histories):
 
 
 def test_histories_need_the_names_of_their_runs():
-    with refused("histories", "dict", cure="Name them: {('cnn', 0): model.fit(...)}", kind=xcurves.WrongType):
-        keras.fit_history({"cnn": {"loss": [1.0]}})
+    for key in ("cnn", "ab", ("cnn",), ("cnn", 0, 1)):
+        with refused("histories", "dict", cure="Name them: {('cnn', 0): model.fit(...)}", kind=xcurves.WrongType):
+            keras.fit_history({key: {"loss": [1.0]}})
     with refused("histories", "list", kind=xcurves.WrongType):
         keras.fit_history({("cnn", 0): [1.0]})
     with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
