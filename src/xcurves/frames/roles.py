@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.labels import DIMS
+from xcurves.core.name_patterns import CONFIG
 from xcurves.core.names import (
     ENDED_EARLY,
     FAILED,
@@ -43,6 +44,7 @@ _FIRST_STEPS = (
     "iter",
     "epoch",
 )
+_SETTINGS = (CONFIG, "param_", "params_")
 _MOST_LABELS = 50
 _FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law
 _MOST_CLOCK = 20  # values of a label of unknown name, of which most occur in one run
@@ -76,7 +78,8 @@ def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
 
 def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns of folds of a data set that have several labels; `iteration` beside `resampling` is one."""
-    free = _free(frame, used)
+    # Settings such as min_samples_split are no folds.
+    free = [name for name in _free(frame, used) if not name.startswith(_SETTINGS)]
     found = [name for name in free if is_fold(name) and may_be_label(frame, name)]
     if any("resampling" in words_of(name) for name in frame):
         found += [name for name in free if words_of(name) == ["iteration"]]

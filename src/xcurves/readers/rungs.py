@@ -21,7 +21,8 @@ def candidates(table: pd.DataFrame, settings: list[str]) -> pd.Series[int]:
         return one.groupby(of_algorithm).cumcount()
     # A parameter may be the resource.
     settings = [name for name in settings if not table[name].equals(resources)]
-    texts = [table[name].astype(str) for name in settings] or [one.astype(str)]
+    # What an algorithm has no setting of is missing in its rows.
+    texts = [table[name].astype(object).map(repr) for name in settings] or [one.astype(str)]
     repeat = one.groupby([*texts, resources]).cumcount()
     first_row = pd.Series(np.arange(len(table)), table.index)
     first_row = first_row.groupby([*texts, repeat]).transform("first")
