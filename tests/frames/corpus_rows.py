@@ -305,3 +305,35 @@ INPUTS["runs in several files, which is typed"] = Input(
     Read("algo", "seed, file", "step", "return", (), False, 2, 4, 3),
     ("--run", "seed", "file"),
 )
+
+
+def search() -> pd.DataFrame:
+    """Return `cv_results_` of two halving searches of unlike settings, in one table."""
+    made = []
+    for name, setting in (("tree", "max_depth"), ("svm", "C")):
+        for number, (resources, left) in enumerate(((25, 4), (50, 2), (100, 1))):
+            for candidate in range(left):
+                score = 0.5 + candidate / 100 + number / 10
+                row = {"algorithm": name, "iter": number, "n_resources": resources, f"param_{setting}": candidate + 1.5}
+                row |= {"params": f"{{'{setting}': {candidate + 1.5}}}", "split0_test_score": score}
+                made.append(row | {"split1_test_score": score, "mean_test_score": score})
+    return pd.DataFrame(made)
+
+
+TRIALS = Read("algorithm", "run", None, "test_score", (), False, 2)
+INPUTS["rungs of searches of unlike settings"] = Input(
+    one(search),
+    Asks(
+        "has trials that were stopped on 3 budgets",
+        3,
+        {
+            "--select n_resources=25": replace(TRIALS, runs=4),
+            "--select n_resources=100": replace(TRIALS, runs=1),
+            "--training n_resources": replace(TRIALS, training="n_resources", runs=4, levels=3),
+        },
+    ),
+)
+INPUTS["settings that are called like folds"] = Input(
+    one(lambda: search().rename(columns={"param_C": "param_min_samples_split"})),
+    Asks("has trials that were stopped on 3 budgets", 3, {"--select n_resources=25": replace(TRIALS, runs=4)}),
+)

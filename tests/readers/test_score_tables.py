@@ -186,7 +186,12 @@ def test_one_command_says_who_is_best(table, tmp_path, monkeypatch, capsys):
     said = table(tmp_path)
     (file,) = tmp_path.iterdir()
     monkeypatch.chdir(tmp_path)
-    assert main([file.name, "--n-resamples", "999"]) == 0
+    typed = [file.name, "--n-resamples", "999"]
+    if table in (autorank, autorank_with_numbers, autorank_with_names):
+        assert main(typed) == 2
+        assert "does not say whether rows are tasks or runs" in capsys.readouterr().err
+        typed += ["--extra", "row"]
+    assert main(typed) == 0
     out = capsys.readouterr().out
     assert said in out.replace("model=SVC(C=1.0)", "SVC").replace("model=SVC()", "SVC"), out
 

@@ -17,11 +17,11 @@ from xcurves.core.refusal import Text, Verbatim, Words, give
 from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
 from xcurves.frames.found import compared
 from xcurves.frames.proposals import proposal
+from xcurves.frames.rungs import RUNGS, choices_of_rungs
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
-_RUNGS = frozenset(["n_resources", "budget", "rung"])  # of searches that stop the worse
 _MANY = 50  # runs for each level, of at least two
 
 
@@ -106,22 +106,13 @@ def ask_of_rungs(frame: pd.DataFrame, named: Named) -> None:
     rungs = [
         name
         for name in frame.select_dtypes("number")
-        if str(name).casefold() in _RUNGS and name not in named.used and len(frame[name].unique()) > 1
+        if str(name).casefold() in RUNGS and name not in named.used and len(frame[name].unique()) > 1
     ]
     if not rungs:
         return
     rung = rungs[0]
     groups = [column for dim, column in named.dims.items() if dim != "run"]
-    everyone = set(frame[rung])
-    if groups:
-        by_group = frame[rung].groupby([frame[name] for name in groups])
-        everyone = set.intersection(*map(set, by_group.unique()))
-    choices = []
-    for budget in dict.fromkeys(edge(everyone) for edge in (min, max) if everyone):
-        part = frame[frame[rung] == budget]
-        label = budget.item() if isinstance(budget, np.generic) else budget
-        choices.append(Choice({"select": (rung, label)}, f"{compared(part, named.roles)}, on {label:g}"))
-    choices.append(Choice({"training": rung}, f"{compared(frame, named.roles)}, {rung} as training"))
+    choices = choices_of_rungs(frame, rung, groups, named.roles)
     budgets = f"{frame[rung].nunique()} budgets, column {rung!r} ({_listed(frame[rung])})"
     raise asks(f"a reading without training pools trials of {budgets}", choices, named)
 

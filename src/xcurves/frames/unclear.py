@@ -17,6 +17,7 @@ from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_item
 from xcurves.frames import roles
 from xcurves.frames.found import Found, compared, repeats
 from xcurves.frames.reading import Doubt, either
+from xcurves.frames.rungs import doubt_of_rungs
 from xcurves.frames.score_columns import likeliest, n_labels
 from xcurves.frames.wide_tables import listed, wide_pattern
 
@@ -89,6 +90,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         _doubt_of_ends,
         _doubt_of_parts,
         _doubt_of_rising,
+        doubt_of_rungs,
         _doubt_of_strangers,
         _doubt_of_answers,
     )
