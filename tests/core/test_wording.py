@@ -52,6 +52,7 @@ def test_a_number(value, said):
         ((-10, 111), "−10 to 111"),
         ((-INF, INF), "interval unbounded"),
         ((3, INF), "at least 3"),
+        ((1.23456, INF), "at least 1.23"),
         ((-INF, -0.5), "at most −0.5"),
         ((NAN, NAN), "no interval"),
         ((370.5, 454.5), "370 to 454"),

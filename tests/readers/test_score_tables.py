@@ -207,6 +207,7 @@ def test_settings_of_one_search_are_algorithms_and_folds_are_runs(tmp_path):
         "train_score",
         "config/model",
     ]
+    assert frame.index.tolist() == list(range(8 * len(table)))
     scores = frame.curves.to_dataarray("test_score", training=None)
     for row in table.itertuples():
         folds = [getattr(row, f"split{fold}_test_score") for fold in range(8)]
