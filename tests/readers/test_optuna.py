@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from xcurves.__main__ import main
 from xcurves.readers import optuna as reader
 from xcurves.readers import read
+from xcurves.readers.folder_levels import seeds_in
 
 optuna = pytest.importorskip("optuna")
 pytestmark = [
@@ -156,3 +158,72 @@ def test_pruned_trials_are_counted_in_the_attrs():
     study.optimize(objective, n_trials=5)
     with pytest.warns(UserWarning, match="2 pruned"):
         assert reader.trials({"a": study}).attrs["n_pruned"] == 2
+
+
+def searched(path, names, n_trials=6, sampler="TPESampler", direction="minimize", *, fails=True):
+    """Run a study of each name, whose trials report a value; the second is pruned and the third fails."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def one(trial):
+        rate = trial.suggest_float("rate", 0, 1)
+        trial.report(rate, 0)
+        if fails and trial.number == 1:
+            raise optuna.TrialPruned
+        if fails and trial.number == 2:
+            raise RuntimeError
+        return rate
+
+    storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
+    made = {}
+    for seed, name in enumerate(names):
+        chosen = getattr(optuna.samplers, sampler)(seed=seed)
+        made[name] = optuna.create_study(study_name=name, storage=storage, sampler=chosen, direction=direction)
+        made[name].optimize(one, n_trials=n_trials, catch=RuntimeError)
+    storage.engine.dispose()
+    return made
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["tpe_seed0", "tpe_seed1", "random_seed0", "random_seed1"],
+        ["tpe-s1", "tpe-s2", "random-s1", "random-s2"],
+        ["tpe_1", "tpe_2", "random_0", "random_1"],
+    ],
+)
+def test_studies_of_seeds_are_runs_of_the_best_value_so_far(tmp_path, names, direction):
+    """Trials of one search are no runs: each is chosen by those before."""
+    made = searched(tmp_path / "study.db", names, direction=direction)
+    frame = read(tmp_path / "study.db")
+    assert "best_value is the best so far" in frame.attrs["named_by"]
+    curves = frame.curves.to_dataarray()
+    assert curves.dims == ("algorithm", "run", "training")
+    assert curves["training"].values.tolist() == [1, 2, 3, 4, 5, 6]
+    assert curves.attrs["higher_is_better"] == (direction == "maximize")
+    best = min if direction == "minimize" else max
+    for name, study in made.items():
+        mine = curves.sel(algorithm=name.split("_")[0].split("-")[0], run=int(name[-1])).values
+        for number, so_far in enumerate(mine, 1):
+            complete = [trial.value for trial in study.trials[:number] if trial.state.name == "COMPLETE"]
+            assert so_far == best(complete)
+
+
+def test_trials_of_an_adaptive_search_get_no_p(tmp_path, capsys):
+    searched(tmp_path / "study.db", ["sac", "td3"], n_trials=12, fails=False)
+    assert main([str(tmp_path / "study.db"), "--source", "optuna-trials", "--output", str(tmp_path / "a.nc")]) == 2
+    out, err = capsys.readouterr()
+    assert "Runs: trials of a study, chosen by TPESampler" in out
+    assert "runs are trials of TPESampler, which chooses each by those before: they are not independent" in err
+    assert "NAME_seed0" in err
+
+
+def test_trials_of_an_unknown_search_are_said_to_be_independent_if_it_is_random(tmp_path, capsys):
+    searched(tmp_path / "study.db", ["sac", "td3"], n_trials=9, sampler="RandomSampler", fails=False)
+    assert main([str(tmp_path / "study.db"), "--source", "optuna-trials", "--output", str(tmp_path / "a.nc")]) == 0
+    assert "independent only if its sampler is random" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("names", [["resnet-18", "resnet-34"], ["tpe_seed0", "random"], ["sac_seed1", "td3_seed1"]])
+def test_numbers_that_are_no_seeds_stay_in_the_name(names):
+    assert seeds_in(names) is None

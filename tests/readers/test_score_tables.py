@@ -156,11 +156,6 @@ def optuna_studies_that_minimize(path):
     return "tree below svm "
 
 
-def optuna_samplers(path):
-    studies(path, {"random": "RandomSampler", "tpe": "TPESampler"}, n_trials=30)
-    return "tpe over random "
-
-
 def optuna_table(path):
     studies(path, {"tree": "RandomSampler", "svm": "RandomSampler"}).to_csv(path / "trials.csv")
     (path / "studies.db").unlink()
@@ -176,7 +171,7 @@ TABLES = [
     ),
     *(autorank, autorank_with_numbers, autorank_with_names, autorank_with_named_index),
     *(openml, openml_folds, openml_rows),
-    *(optuna_studies, optuna_studies_that_minimize, optuna_samplers, optuna_table),
+    *(optuna_studies, optuna_studies_that_minimize, optuna_table),
 ]
 
 

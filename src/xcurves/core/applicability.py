@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import xarray as xr
 from xcurves.core import labels, run_checks, validation
 from xcurves.core.direction import says_higher
 from xcurves.core.refusal import UNSAID, Cure, Refusal
+
+_INDEPENDENT = ("randomsampler", "gridsampler", "unknown")
 
 
 class NotApplicableError(Exception):
@@ -44,6 +47,12 @@ def comparable(
     With fewer than `least_tasks` the method does not apply. `single_runs`: tasks in which each algorithm has one run
     can be compared, by their differences over tasks.
     """
+    adaptive = adaptive_sampler(curves.attrs)
+    if adaptive:
+        raise NotApplicableError(
+            f"runs are trials of {adaptive}, which chooses each by those before: they are not independent",
+            Cure("Search several times with each algorithm, and call the studies NAME_seed0, NAME_seed1, ..."),
+        )
     if least_levels > 1 and validation.is_without_training(curves):
         raise NotApplicableError("scores have no training", obvious=True)
     has = curves.notnull()
@@ -89,6 +98,12 @@ def comparable(
         {},
         {"left_out": "\n".join(map(str, why.values()))},
     )
+
+
+def adaptive_sampler(attrs: Mapping[Any, Any]) -> str:
+    """Return the sampler that chooses trials by those before, of which their reader says so; "" if there is none."""
+    samplers = str(attrs.get("sampler", "unknown")).split(", ")
+    return next((each for each in samplers if each.lower() not in _INDEPENDENT), "")
 
 
 def _check_levels(n_levels: float, least: int, name: str) -> None:

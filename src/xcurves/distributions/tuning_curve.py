@@ -11,6 +11,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats, Ints
 from xcurves.core import direction, labels, validation
+from xcurves.core.applicability import adaptive_sampler
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, give
@@ -28,7 +29,6 @@ from xcurves.distributions.trials import (
 from xcurves.kernels.distributions import tuning
 
 _MOST = 10_000  # numbers of trials, if they are not listed
-_INDEPENDENT = ("randomsampler", "gridsampler", "unknown")
 
 
 def tuning_curve(
@@ -227,13 +227,12 @@ def _check_trials(n_trials: int | Sequence[int]) -> Ints:
 
 def _check_search(attrs: Mapping[Any, Any]) -> None:
     """Refuse trials of which their reader says that they are no independent draws."""
-    sampler = str(attrs.get("sampler", "unknown"))
-    others = [each for each in sampler.split(", ") if each.lower() not in _INDEPENDENT]
-    if others:
+    adaptive = adaptive_sampler(attrs)
+    if adaptive:
         raise Refusal(
             "scores",
             UNSAID,
-            f"scores have sampler={sampler!r}; the best of k trials needs independent draws, and {others[0]}"
+            f"scores have sampler={attrs['sampler']!r}; the best of k trials needs independent draws, and {adaptive}"
             " chooses each trial by those before",
             "Search with optuna.samplers.RandomSampler()",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
@@ -16,6 +17,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import UNSAID, Refusal, WrongType, of_path
+from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.log_files import (
     check_cells,
     has_sqlite_rows,
@@ -48,6 +50,8 @@ _MARKS = {  # the first letters of attributes that samplers store with trials an
     "botorch": "BoTorchSampler",
 }
 
+_STUDY_NAME = re.compile(r'"study_name": ?("(?:[^"\\\\]|\\\\.)*")')  # in a journal
+
 _WRONG = {  # what is wrong with a database in which a query finds a row
     "a trial has no number": "SELECT 1 FROM trials WHERE typeof(number) <> 'integer' OR number < 0",
     "two trials of a study have one number": "SELECT 1 FROM trials GROUP BY study_id, number HAVING count(*) > 1",
@@ -77,7 +81,9 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     DataFrame
         `algorithm`, `run` (the trial's number), `state` (complete, fail), `value`, and the parameters as ``params_lr``.
         A trial that failed has the value -inf, or inf if its study minimizes: worse than every finite one. They are
-        scores of trials: ``to_dataarray("value", training=None)``. ``frame.attrs["sampler"]`` is what chose the trials
+        scores of trials: ``to_dataarray("value", training=None)``. Where names of studies are algorithm and seed
+        (tpe_seed0, tpe_seed1, ...), a study is a run: `algorithm`, `run` (the seed), `trial_number` (how many trials
+        ended, from 1) and `best_value`, the best value so far. ``frame.attrs["sampler"]`` is what chose the trials
         ("RandomSampler"), as the study or the notes that samplers leave in a storage say it; "unknown" where they do
         not, as after random search. ``frame.attrs["n_pruned"]`` counts pruned trials, and
         ``frame.attrs["higher_is_better"]`` is 0 where all studies minimize, 1 where all maximize.
@@ -101,18 +107,12 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
     >>> from xcurves.readers import optuna
     >>> frame = optuna.trials({"sac": study_of_sac, "td3": study_of_td3})  # doctest: +SKIP
     """
-    finished, states, known = [], Counter[str](), _studies(studies)
+    known = _studies(studies)
     for name, study in known.items():
         if len(study.directions) > 1:
             what = f"study of {name!r} has {len(study.directions)} objectives; scores need one"
             raise Refusal("path", UNSAID, f"{_place(known)}{what}", "Leave it out")
-        for trial in study.trials:
-            states[trial.state.name] += 1
-            if trial.state.name == "COMPLETE":
-                finished.append(_row(name, trial, state="complete", value=trial.value))
-            elif trial.state.name == "FAIL":
-                failed = np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
-                finished.append(_row(name, trial, state="fail", value=failed))
+    states = Counter[str](trial.state.name for study in known.values() for trial in study.trials)
     if "COMPLETE" not in states:
         raise Refusal(
             "path",
@@ -120,11 +120,58 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
             f"{_place(known)}no trial is finished; got {dict(states)}",
             "Run the studies on",
         )
+    seeds = seeds_in(list(known))
+    if seeds is not None:
+        return _searches(known, seeds)
     left_out = {state: count for state, count in states.items() if state not in ("COMPLETE", "FAIL")}
     if left_out:
         rest = ", ".join(f"{count} {state.lower()}" for state, count in left_out.items())
         provenance.warn(f"trials without a result are left out: {rest}")
-    return _framed(finished, known)
+    finished = [
+        _row(name, trial, state=trial.state.name.lower(), value=_value(study, trial))
+        for name, study in known.items()
+        for trial in study.trials
+        if trial.state.name in ("COMPLETE", "FAIL")
+    ]
+    frame = _framed(finished, known)
+    frame.attrs["named_by"] = _whether_independent(frame.attrs["sampler"])
+    return frame
+
+
+def _value(study: Any, trial: Any) -> float:
+    """Return the value of a trial; of one that has none a value that is worse than every finite one."""
+    if trial.state.name == "COMPLETE":
+        return float(trial.value)
+    return np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
+
+
+def _whether_independent(sampler: str) -> str:
+    """Return what makes trials of a study runs."""
+    if sampler == "unknown":
+        return "trials of a study, independent only if its sampler is random, which no file says"
+    return f"trials of a study, chosen by {sampler}"
+
+
+def _searches(studies: Mapping[str, Any], seeds: pd.DataFrame) -> pd.DataFrame:
+    """Return the best value so far of studies that are runs; trials that were pruned or failed are trials too."""
+    frames = list[pd.DataFrame]()
+    for study, (algorithm, run) in zip(studies.values(), seeds.to_numpy(), strict=True):
+        ended = [trial for trial in study.trials if trial.state.name in ("COMPLETE", "FAIL", "PRUNED")]
+        values = pd.Series([_value(study, trial) for trial in ended], dtype=np.float64)
+        best = values.cummax()
+        if study.directions[0].name == "MINIMIZE":
+            best = values.cummin()
+        number = range(1, len(ended) + 1)
+        frames.append(pd.DataFrame({"algorithm": algorithm, "run": run, "trial_number": number, "best_value": best}))
+    frame = pd.concat(frames, ignore_index=True)
+    n_trials = sum(len(study.trials) for study in studies.values())
+    frame.attrs = {
+        "source": f"Optuna, {len(studies)} studies of {n_trials} trials",
+        "named_by": "studies, whose names are algorithm and run; best_value is the best so far, "
+        "trials in the order of their numbers",
+    }
+    _say_direction(frame, studies)
+    return frame
 
 
 @names_options
@@ -162,7 +209,9 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
     if not rows:
         reason = f"{_place(known)}no trial reported an intermediate value (trial.report)"
         raise Refusal("path", UNSAID, reason, "For their results: optuna.trials")
-    return _framed(rows, known)
+    frame = _framed(rows, known)
+    frame.attrs["named_by"] = _whether_independent(frame.attrs["sampler"])
+    return frame
 
 
 def _studies(studies: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
@@ -304,12 +353,17 @@ def _framed(rows: list[dict[str, Any]], studies: Mapping[str, Any]) -> pd.DataFr
         "n_pruned": len(pruned),
         "source": f"Optuna, {len(frame[['algorithm', 'run']].drop_duplicates())} trials",
     }
+    _say_direction(frame, studies)
+    return frame
+
+
+def _say_direction(frame: pd.DataFrame, studies: Mapping[str, Any]) -> None:
+    """Put into the attrs of a frame whether studies maximize."""
     directions = {study.directions[0].name for study in studies.values()}
     if directions in ({"MINIMIZE"}, {"MAXIMIZE"}):
         frame.attrs["higher_is_better"] = int(directions == {"MAXIMIZE"})
     elif len(directions) > 1:
         provenance.warn("some studies minimize and others maximize: their values cannot be compared. Read one by one")
-    return frame
 
 
 def _sampler(study: Any) -> str:
@@ -325,9 +379,18 @@ def _sampler(study: Any) -> str:
 
 
 def _has_curves(path: Path) -> bool:
+    """Return whether trials reported values, and are what a study compares, not a study one of several searches."""
     if _is_journal(path):
-        return b'"intermediate_value":' in read_bytes(path)
-    return has_sqlite_rows(path, "studies", "trials", "trial_intermediate_values")
+        data = read_bytes(path)
+        has_values = b'"intermediate_value":' in data
+        names = [json.loads(name) for name in _STUDY_NAME.findall(data.decode(errors="replace"))]
+    else:
+        has_values = has_sqlite_rows(path, "studies", "trials", "trial_intermediate_values")
+        names = []
+        if has_values:
+            with database_address(path) as address, closing(connect(address)) as database:
+                names = [str(name) for (name,) in database.execute("SELECT study_name FROM studies")]
+    return has_values and seeds_in(names) is None
 
 
 CURVES = Source(
@@ -345,5 +408,5 @@ TRIALS = CURVES._replace(
     what="results of trials of Optuna",
     is_log=lambda path: _is_journal(path) or has_sqlite_rows(path, "studies", "trials"),
     read_all=trials,
-    training=None,
+    training="trial_number",  # of searches that are runs
 )
