@@ -55,6 +55,29 @@ def test_few_questions_on_which_two_differ_are_numbered(n, said):
         assert summary.count(said) == 1
 
 
+@pytest.mark.parametrize(("n_models", "n_questions"), [(2, 300), (4, 500), (8, 1_000)])
+def test_the_interval_of_two_that_never_differ_holds_differences_that_may_not_show(n_models, n_questions):
+    right = np.random.default_rng(3).random(n_questions) < 0.5
+    every = np.repeat(right[np.newaxis], n_models, axis=0)
+    alike = items(every.astype(float)).curves.across_tasks(task="question", rng=0).sel(task_effect="random")
+    assert alike.attrs["pair_correction"].endswith("max-t (random)")
+    for ends in (alike.difference_ci, alike.difference_ci_simultaneous):
+        beyond = ends.sel(ci_bound="upper")
+        np.testing.assert_allclose(ends.sel(ci_bound="lower"), -beyond)
+        # that no question shows a difference beyond the interval has about the chance of the level, or less
+        assert ((1 - beyond) ** n_questions < 0.065).all()
+        assert (beyond < 8 / n_questions).all()
+    narrow, wide = alike.difference_ci.sel(ci_bound="upper"), alike.difference_ci_simultaneous.sel(ci_bound="upper")
+    assert (wide > narrow).all() or n_models == 2
+
+    # beside pairs that differ the interval of the pair by itself is the same
+    every[-1, :9] ^= True
+    some = items(every.astype(float)).curves.across_tasks(task="question", rng=0).sel(task_effect="random")
+    never = some.pair.to_numpy() == "m0 - m1"
+    if n_models > 2:
+        np.testing.assert_allclose(some.difference_ci.sel(ci_bound="upper")[never], narrow[never])
+
+
 def test_passages_of_unlike_size_are_said_with_what_may_give_intervals():
     sizes = [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]
     right = np.random.default_rng(0).random((6, 512)) < 0.5

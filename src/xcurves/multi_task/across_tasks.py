@@ -183,8 +183,9 @@ def across_tasks(
     ``T`` is not beyond the quantile of the smallest such p of all pairs under the flips. Families of unlike size may
     have no limits then; with a `reference` there are fewer pairs. Where single answers are 0 or 1, on either scale, an
     interval is the hull of this one and of that with two further tasks, in each of which one of the pair is right: else
-    rare differences would be excluded too often. Other scores on the scale of t have no interval where fewer than six
-    families differ.
+    rare differences would be excluded too often. On the scale of t that of two algorithms that never differ takes the
+    quantile of Student's t, at a level divided by ``K``. Other scores on this scale have no interval where fewer than
+    six families differ.
 
     With :math:`x_g` the sum of :math:`w_t d_t` over a family of tasks, :math:`n_g` that of the weights, ``F`` families
     and :math:`s = \sqrt{F / (F - 1) \sum_g (x_g - n_g \Delta)^2}`, `tasks_to_show` is the least number of tasks for

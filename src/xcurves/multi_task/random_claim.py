@@ -284,15 +284,24 @@ class RandomClaim:
     ) -> None:
         """Fill in intervals: of a pair by itself by the means of subsets, where all its flips are evaluated."""
         known, more = self.facts.known, t_scale.with_two_more(sums)
-        differ = sums.n_positive + sums.n_negative >= _FEWEST_DIFFERENT
+        n_different = sums.n_positive + sums.n_negative
+        differ = n_different >= _FEWEST_DIFFERENT
         tested = self._in_family(sums.n_families)
-        for name, ratio, ratio_of_more in (
-            ("difference_ci", found.own, found.own_of_more),
-            ("difference_ci_simultaneous", found.together, found.together_of_more),
+        for name, ratio, ratio_of_more, level in (
+            ("difference_ci", found.own, found.own_of_more, self.context.alpha),
+            (
+                "difference_ci_simultaneous",
+                found.together,
+                found.together_of_more,
+                self.level_of_each(sums.n_families),
+            ),
         ):
             ends = t_scale.intervals(sums, ratio)
             if self.is_rare:
-                ends = t_scale.hull(ends, t_scale.intervals(more, ratio_of_more))
+                # Flips of two further items alone do not tell how far t goes by chance.
+                student = t_scale.ratio_of_student(more.n_families, level)
+                beyond = np.where(n_different == 0, np.fmax(ratio_of_more, student), ratio_of_more)
+                ends = t_scale.hull(ends, t_scale.intervals(more, beyond))
             else:
                 ends[~differ] = np.nan
             ends[~tested] = -np.inf, np.inf

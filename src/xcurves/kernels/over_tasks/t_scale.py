@@ -329,6 +329,13 @@ def _running_max(values: Reals) -> None:
         step *= 2
 
 
+def ratio_of_student(n_families: Floats, level: float) -> Floats:
+    """Return the r of a two-sided test of Student's t."""
+    df = np.maximum(n_families - 1, 1.0)
+    t = scipy.special.stdtrit(df, 1 - level / 2)
+    return np.asarray(t**2 / (t**2 + df))
+
+
 def intervals(sums: PairTotals, ratio: Floats) -> Floats:
     """Return between which weighted means the statistic does not exceed a critical r, shape (pair, 2).
 
