@@ -226,3 +226,54 @@ INPUTS["log.txt of Stable-Baselines3"] = Input(
     ),
     ("--value", "rollout/ep_rew_mean"),
 )
+
+
+def keras_tuner(name: str, seed: int) -> str:
+    """Return a trial of KerasTuner, with metrics of three steps."""
+    losses = [2.0, 1.0, 0.5 + seed / 10 - (name == "swin") / 4]
+    observations = [{"value": [loss], "step": step} for step, loss in enumerate(losses)]
+    history = {"val_loss": {"direction": "min", "observations": observations}}
+    return json.dumps({"trial_id": "00", "hyperparameters": {}, "metrics": {"metrics": history}, "score": losses[-1]})
+
+
+INPUTS["KerasTuner"] = Input(
+    lambda: folders(keras_tuner, "trial.json"),
+    Read("algorithm", "run", "step", "val_loss", (), True, 2, 4, 3, difference=0.25),
+)
+
+
+def yolo(name: str, seed: int, total: str = "") -> str:
+    """Return what YOLOv5 prints of three epochs, the bar of the first drawn twice."""
+    head = "      Epoch    GPU_mem   box_loss   obj_loss   cls_loss  Instances       Size\n"
+    epochs = []
+    for epoch in range(3):
+        loss = 0.08 - epoch / 100 + seed / 1000 - 0.005 * (name == "swin")
+        said = f"{epoch:9d}/2      2.13G {loss:10.5f}    0.0541    0.0183{total}        64        640: "
+        part = f"{said.replace(f'{loss:10.5f}', '   0.99999')} 50%|#####     | 4/8\r" if epoch == 0 else ""
+        epochs.append(f"{head}{part}{said}100%|##########| 8/8 [00:03<00:00,  2.5it/s]\n")
+    return "".join(epochs)
+
+
+EPOCHS_OF_YOLO = Read("algorithm", "run", "epoch", "box_loss", (), True, 2, 4, 3, difference=0.005)
+INPUTS["YOLOv5"] = Input(lambda: folders(yolo, "train.log"), EPOCHS_OF_YOLO, ("--value", "box_loss"))
+INPUTS["YOLOv5, with a total"] = Input(
+    lambda: folders(lambda name, seed: yolo(name, seed, "    0.1480"), "train.log"),
+    EPOCHS_OF_YOLO,
+    ("--value", "box_loss"),
+)
+
+
+def catboost(name: str, seed: int) -> str:
+    """Return what CatBoost prints, with times of several units."""
+    times = ("300ms", "30.3s", "1m 0s")
+    return "".join(
+        f"{step}:\tlearn: {0.6 - step / 500 + seed / 100:.7f}\ttest: {0.7 - step / 500 + seed / 100:.7f}"
+        f"\ttotal: {time}\tremaining: 4m 59s\n"
+        for step, time in zip((0, 100, 200), times, strict=True)
+    )
+
+
+INPUTS["CatBoost, times are no scores"] = Input(
+    lambda: folders(catboost, "train.log"),
+    Asks("the score (learn or test)", 2, {"--value test": Read("algorithm", "run", "iteration", "test", runs=4)}),
+)

@@ -24,6 +24,7 @@ _ABOUT = names_in(
     "weight coef coefficient best entropy grad pi alpha value actor critic policy time lr rate"
 )
 _STATISTICS = _ABOUT | {"mean", "average"}
+_TIMES = ("ms", "s", "min", "h")
 # what pandas reads as the name of an index that was written
 NO_NAME = ("Unnamed: 0", "")
 
@@ -32,7 +33,12 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     """Return the column of the scores, or None, and the others that could be it."""
     numbers = [str(name) for name in numeric_columns(frame) if name not in used]
     numbers = [name for name in numbers if not name.startswith(CONFIG)]
-    measured = [name for name in numbers if not (is_step(name) or is_clock(name))]
+    units = frame.attrs.get("units", {})
+    measured = [
+        name
+        for name in numbers
+        if not (is_step(name) or is_clock(name) or (units.get(name) in _TIMES and not looks_like_score(name)))
+    ]
     numbers = measured or numbers
     varied = [name for name in numbers if n_labels(frame[name]) > 1]
     if len(varied) == 1 or len(numbers) == 1:

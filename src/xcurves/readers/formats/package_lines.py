@@ -1,4 +1,4 @@
-"""Lines that packages print in a form of their own: fairseq, OpenMMLab, llm.c and build-nanogpt.
+"""Lines that packages print in a form of their own: fairseq, OpenMMLab, llm.c, build-nanogpt and YOLOv5.
 
 All regular expressions are linear in a line, as in `text_lines`. The forms are those of the sources cited at each.
 """
@@ -41,6 +41,13 @@ _MM_CLOCKS = {"time", "data_time", "memory", "lr"}
 _LLMC = re.compile(rf"s:(\d++) (?=(?:tel|trl|eval|hel):{NUMBER}(?: |$))", re.IGNORECASE)
 _LLMC_PAIR = re.compile(rf"([a-z]{{1,20}}+):({NUMBER})(?= |$)", re.IGNORECASE)
 _NANOGPT = re.compile(rf"(\d++) (train|val|hella) ({NUMBER})$", re.IGNORECASE)
+# YOLOv5: train.py, `pbar.set_description`; with a total until v5.0. A bar that is not full is of a line to come.
+_YOLO = re.compile(
+    rf"(\d++)/\d++\s++[\d.]++G?\s++({NUMBER})\s++({NUMBER})\s++({NUMBER})(?:\s++({NUMBER}))?"
+    r"\s++\d++\s++\d++: {0,9}+100%",
+    re.IGNORECASE,
+)
+_YOLO_LOSSES = ("box_loss", "obj_loss", "cls_loss", "total_loss")
 _LOSSES = {
     "tel": "val_loss",
     "trl": "train_loss",
@@ -63,6 +70,10 @@ class PackageLines:
         if line[:1].isdigit() and (match := _NANOGPT.match(line)):
             name = match[2].lower()
             return Said("step", float(match[1]), [(_LOSSES.get(name, name), match[3], "")])
+        last = line.rpartition("\r")[2].strip()  # of a bar that was drawn over itself
+        if last[:1].isdigit() and (match := _YOLO.match(last)):
+            losses = zip(_YOLO_LOSSES, match.groups()[1:], strict=True)
+            return Said("epoch", float(match[1]), [(name, loss, "") for name, loss in losses if loss])
         if line.startswith(("{", "|", "2", "1")) and (match := _FAIRSEQ.match(line)):
             return _of_fairseq(match[1] or "", match[2])
         if match := _MM.match(line):
