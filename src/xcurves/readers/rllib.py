@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from xcurves.core.name_patterns import whole_numbers
 from xcurves.core.refusal import Refusal
 from xcurves.readers import logs
+from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.formats import delimited
 from xcurves.readers.formats.json_rows import flat, parse, table_of
 from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines
@@ -20,13 +23,20 @@ _STEPS = {
     "timesteps_total": "total time steps",
     "training_iteration": "training iterations",
 }
+# Folders are called ALGORITHM_TASK_TRIAL_NUMBER_SETTINGS_DATE.
+_TRIAL = re.compile(r"_[0-9a-f]{5,8}_\d{5}(?:_|$)")
 
 
 def _results(root: str | Path) -> pd.DataFrame:
     """Return a row per trial and iteration, with the configuration of each trial."""
-    frame = (
-        logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}").drop(columns="folder").copy()
-    )
+    frame = logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}").copy()
+    # What `names` splits, for folders that are not called as Ray calls them.
+    frame["name"] = frame.pop("folder").where(lambda folder: folder != "", ".")
+    trials = frame[["algorithm", "name"]].drop_duplicates()
+    seeds = seeds_in(trials["algorithm"].tolist())
+    if seeds is not None:
+        frame[["algorithm", "run"]] = seeds.set_axis(trials["name"]).loc[frame["name"]].to_numpy()
+        frame["run"] = whole_numbers(frame["run"].astype(str))
     name = next(name for name in _STEPS if name in frame)
     frame.insert(3, "step", frame[name])
     frame.attrs["long_name"] = {"step": _STEPS[name]}
@@ -56,9 +66,10 @@ def _trial(files: Sequence[Path]) -> Run:
         config = dict(flat(parse(read_text(params), params)))
         check_cells(pd.DataFrame([config]), params)
 
-    # The folder is called ALGORITHM_TASK_TRIAL_...
     trial, task = str(rows["trial_id"].iloc[0]), config.get("env")
     algorithm = folder.name.partition(f"_{trial}")[0]
+    if algorithm == folder.name:
+        algorithm = _TRIAL.split(folder.name)[0]
     if isinstance(task, str):
         algorithm = algorithm.removesuffix("_" + task.replace("/", "_"))
     labels = pd.DataFrame({"algorithm": algorithm, "task": task, "run": trial}, index=rows.index)
