@@ -51,6 +51,7 @@ html_theme = "furo"
 html_title = f"xcurves {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_extra_path = ["answer.schema.json", "llms.txt"]  # for programs
 html_math_renderer = "mathml"
 html_show_sphinx = False
 

@@ -16,7 +16,6 @@ import xarray as xr
 
 import stubs
 import xcurves
-from refusals import refused
 from strategies import make_curves
 from xcurves import accessors, public_names
 
@@ -141,6 +140,7 @@ def test_a_result_completes_only_what_applies_to_it():
         "summary",
         "plot",
         "to_frame",
+        "to_dict",
         "format_table",
         "describe_methods",
         "bibtex",
@@ -244,14 +244,14 @@ def test_a_result_says_which_methods_it_has():
         _ = result.curves.align
     assert str(caught.value) == (
         "a result of randomized_anova has no .curves.align. "
-        "It has .curves.table(), .curves.summary(), .curves.plot(), .curves.to_frame(), .curves.format_table(), "
-        ".curves.describe_methods() and .curves.bibtex()"
+        "It has .curves.table(), .curves.summary(), .curves.plot(), .curves.to_frame(), .curves.to_dict(), "
+        ".curves.format_table(), .curves.describe_methods() and .curves.bibtex()"
     )
     for call in (
         lambda: result.curves.predict(10),
         lambda: result.curves.compare_learners(reference="a0"),
     ):
-        with refused("fit", "randomized_anova", cure="Make one: errors.curves.fit_power_law()", kind=xcurves.WrongType):
+        with pytest.raises(TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "):
             call()
 
 

@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pytest
 
-import xcurves
-from refusals import refused
 from strategies import make_curves
 from xcurves.looks import ledger
 
@@ -15,7 +13,7 @@ PAST = {"plan": PLAN, "n_done": 1, "digests": {"a": {"0": 5, "1": 6}}}
 
 
 def with_past(**changes):
-    return json.dumps({"past": PAST | changes})
+    return json.dumps({"ledger": PAST | changes})
 
 
 @pytest.mark.parametrize(
@@ -24,11 +22,11 @@ def with_past(**changes):
         "",
         "null",
         "[]",
-        '"past"',
+        '"ledger"',
         "{}",
-        '{"past": null}',
-        '{"past": []}',
-        '{"past": {"plan": {}}}',
+        '{"ledger": null}',
+        '{"ledger": []}',
+        '{"ledger": {"plan": {}}}',
         with_past(plan=None),
         with_past(plan=[]),
         with_past(plan={"level": []}),
@@ -47,7 +45,7 @@ def with_past(**changes):
         with_past(digests={"a": {"0": 5.5}}),
         with_past(digests={"a": {"0": None}}),
         "[" * 200_000,
-        '{"past": ' + "[" * 200_000 + "]" * 200_000 + "}",
+        '{"ledger": ' + "[" * 200_000 + "]" * 200_000 + "}",
         '{"a": ' * 200_000,
         with_past(n_done=1).replace('"n_done": 1', '"n_done": 1, "n_done": 2'),
         "\x00",
@@ -71,19 +69,19 @@ def test_bytes_that_are_no_text_and_folders_are_refused(tmp_path):
     for each in (path, tmp_path, tmp_path / "gone.json"):
         with pytest.raises(ValueError, match="cannot be read as the JSON of an earlier look"):
             ledger.read(each)
-    with refused("previous", 3, cure="Give the earlier result", kind=xcurves.WrongType):
+    with pytest.raises(TypeError, match="previous must be a result or a path; got 3"):
         ledger.read(3)
 
 
 def test_what_was_written_is_read(tmp_path):
     path = tmp_path / "look.json"
-    path.write_text(json.dumps({"past": ledger.Ledger(**PAST).as_json()}))
+    path.write_text(json.dumps({"ledger": ledger.Ledger(**PAST).as_json()}))
     assert ledger.read(path) == ledger.Ledger(**PAST)
 
 
 def test_a_plan_that_is_infinite_is_another_plan():
     before = ledger.Ledger(**PAST)._replace(plan={"level": float("inf")})
-    with refused("level", 0.2, cure="A plan is made before the first look"):
+    with pytest.raises(ValueError, match=r"level must stay as it was at the earlier look, inf; got 0.2"):
         ledger.refuse_changes(
             before,
             ledger.Ledger(**PAST)._replace(plan={"level": 0.2}),
@@ -109,7 +107,10 @@ def test_other_training_weights_and_another_confidence_level_are_another_plan():
         ):
             planned.curves.sequential(training_weights=weights, previous=found, **options)
     found = planned.curves.sequential(**options)
-    with refused("confidence_level", 0.9, cure="A plan is made before the first look"):
+    with pytest.raises(
+        ValueError,
+        match=r"confidence_level must stay as it was at the earlier look, 0.95; got 0.9",
+    ):
         planned.curves.sequential(confidence_level=0.9, previous=found, **options)
 
 

@@ -46,6 +46,7 @@ from xcurves.plotting.dispatch import plot as plot
 from xcurves.plotting.explore import explore as explore
 from xcurves.profile.ss_profile import ss_profile as ss_profile
 from xcurves.reporting.analyze import analyze as analyze
+from xcurves.reporting.answer import to_dict as to_dict
 from xcurves.reporting.page import report as report
 from xcurves.reporting.paper import bibtex as bibtex
 from xcurves.reporting.paper import describe_methods as describe_methods
@@ -112,6 +113,7 @@ __all__ = [
     "time_to_target",
     "to_dataarray",
     "to_dataset",
+    "to_dict",
     "to_frame",
     "trials_needed",
     "tuning_curve",

@@ -31,27 +31,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from xcurves.cli.options import program, settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)
-    # the exit status, or the paths that were written
-    run: Callable[[Namespace], object]
-    unexpected = 1
-    if given == ["sources"]:
+    run: Callable[[Namespace], int]
+    if given in (["sources"], ["sources", "--json"]):
         from xcurves.readers import SOURCES, listing
 
-        print(listing.as_text(SOURCES))
+        as_words = listing.as_json if given[1:] else listing.as_text
+        print(as_words(SOURCES))
         return 0
     if given[:1] in (["sequential"], ["gate"]):
         from xcurves.cli import looks
 
         command = looks.COMMANDS[given[0]]
         options, run = command.parser().parse_args(given[1:]), command.run
-        unexpected = looks.UNEXPECTED
     else:
         from xcurves.cli.options import parser
 
         options = parser().parse_args(given)
         from xcurves.cli.job import run_job as run
     options.given = given  # for messages that say what to type
+    options.answers = []  # for programs, as the command makes them
     settle(options)
+    from xcurves.cli import outputs
     from xcurves.cli.shell_words import Shell
     from xcurves.core.doubts import Doubtful
     from xcurves.core.refusal import Refusal, written_for
@@ -63,7 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warned: set[str] = set()
         warnings.showwarning = lambda message, *_: _warn(str(message), warned)
         try:
-            status = run(options)
+            outputs.check_outputs(options)
+            with outputs.silent(options):
+                status = run(options)
+            outputs.print_outputs(options.answers, options, status)
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -75,12 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             return 130
         except Exception as error:
-            if options.traceback and unexpected == 1:
-                raise
-            # where 1 is a decision, Python's own exit status must not say it
+            if options.json:
+                print(outputs.text_of_error(error))
             if options.traceback:
+                # Python's own exit status is 1, which is a decision
                 traceback.print_exc()
-                return 2 if isinstance(error, _BAD_INPUT) else unexpected
+                return 2 if isinstance(error, _BAD_INPUT) else outputs.UNEXPECTED
             if isinstance(error, Doubtful):  # whose commands are lines of their own
                 print(f"{program()}: {error}", file=sys.stderr)
                 return 2
@@ -94,8 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(
                 f"{type(error).__name__}: {message}. This is unexpected; --traceback shows where",
             )
-            return unexpected
-    return status if isinstance(status, int) else 0
+            return outputs.UNEXPECTED
+    return status
 
 
 def _warn(message: str, warned: set[str]) -> None:

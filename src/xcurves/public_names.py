@@ -72,6 +72,7 @@ FUNCTIONS = {
     "time_to_target": Public("target_times.time_to_target", (CURVES,)),
     "to_dataarray": Public("frames.to_curves", (FRAME,)),
     "to_dataset": Public("frames.to_curves", (FRAME,)),
+    "to_dict": Public("reporting.answer", (RESULT, TREE)),
     "to_frame": Public("results", (CURVES, RESULT)),
     "trials_needed": Public("distributions.trials"),
 }

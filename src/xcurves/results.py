@@ -361,7 +361,7 @@ def methods_of(dataset: xr.Dataset) -> list[str]:
         methods.append("explore")
     # the methods that take such a result, then those that share it
     methods += [name for name in kinds.NAMES if kinds.kind(name).argument == kind.name]
-    return [*methods, "to_frame", "format_table", "describe_methods", "bibtex"]
+    return [*methods, "to_frame", "to_dict", "format_table", "describe_methods", "bibtex"]
 
 
 def no_method(dataset: xr.Dataset, name: str) -> str:

@@ -39,6 +39,13 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
+def decided(text):
+    """Return what is next of an answer, beside its verdict and ledger."""
+    answer = strict(text)
+    made = answer["reading"]["made"]
+    return answer["next"] | {name: answer[name] for name in ("verdict", "ledger")} | {"read_as": "; ".join(made)}
+
+
 BETTER = [12.0, 11.4, 12.9, 11.8, 12.2, 11.5, 12.6, 11.9, 12.1, 11.7]
 
 
@@ -70,7 +77,7 @@ def test_a_script_gets_the_decision_as_its_status(capsys):
 def test_numbers_are_those_of_the_function(here, capsys):
     write_log(("worse", [9.0]), ("new", BETTER))
     status, out, _ = gate(capsys, "--json")
-    said = strict(out)
+    said = decided(out)
     assert (status, said["decision"], said["candidate"], said["champion"]) == (
         0,
         "kept",
@@ -95,8 +102,8 @@ def test_numbers_are_those_of_the_function(here, capsys):
         found["progress"].item(),
         found["progress_ci"].values.tolist(),
     )
-    assert said["runs_to_make"] == {}
-    assert said["summary"] == found.curves.summary()
+    assert said["runs"] == {}
+    assert found.curves.summary().startswith(said["verdict"])
     (here / "gate.json").write_text(out)
     assert found.identical(scores.curves.gate(baseline="main", previous="gate.json"))
 
@@ -104,22 +111,22 @@ def test_numbers_are_those_of_the_function(here, capsys):
 def test_the_open_candidate_is_the_one_that_is_answered(capsys):
     write_log(("a", BETTER[:2]), ("b", [11.0]), ("c", [9.0]))
     status, out, _ = gate(capsys, "--json")
-    said = strict(out)
-    assert (status, said["candidate"], said["runs_to_make"]) == (3, "a", {"a": 2})
+    said = decided(out)
+    assert (status, said["candidate"], said["runs"]) == (3, "a", {"a": 2})
     assert [each["decision"] for each in said["candidates"]] == [
         "run_more",
         "waiting",
         "waiting",
     ]
     status, out, _ = gate(capsys, "--json", "--candidate", "c", "--candidate", "a")
-    assert (status, [each["candidate"] for each in strict(out)["candidates"]]) == (
+    assert (status, [each["candidate"] for each in decided(out)["candidates"]]) == (
         3,
         ["c", "a"],
     )
     status, out, _ = gate(capsys, "--json", "--candidate", "c")
-    assert (status, strict(out)["decision"]) == (1, "dropped")
+    assert (status, decided(out)["decision"]) == (1, "dropped")
     status, out, _ = gate(capsys, "--json", "--candidate", "new")
-    assert (status, strict(out)["runs_to_make"]) == (3, {"new": 1})
+    assert (status, decided(out)["runs"]) == (3, {"new": 1})
 
 
 def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
@@ -164,7 +171,7 @@ def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[" * 200_000, '{"past": {"plan": null, "n_done": 1, "digests": {}}}'],
+    ["", "{}", "[" * 200_000, '{"ledger": {"plan": null, "n_done": 1, "digests": {}}}'],
 )
 def test_a_file_that_is_no_ledger_is_not_replaced(here, capsys, text):
     write_log(("new", BETTER))
@@ -207,7 +214,7 @@ def test_runs_count_in_the_order_of_the_log(capsys):
     )
     frame.to_csv("runs.csv", index=False)
     status, out, _ = gate(capsys, "--json")
-    assert (status, strict(out)["candidates"][0]["difference"]) == (1, 0.5 - 2.5)
+    assert (status, decided(out)["candidates"][0]["difference"]) == (1, 0.5 - 2.5)
     frame.iloc[[0, 1, 2, 3, 5, 4]].to_csv("runs.csv", index=False)
     assert gate(capsys)[0] == 3
 
@@ -226,7 +233,7 @@ def test_tasks_are_averaged_where_they_are_named(capsys):
     assert err.endswith(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n")
     status, out, _ = gate(capsys, "--task", "env", "--json")
     assert status == 0
-    assert strict(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
+    assert decided(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
 
 
 def test_an_archive_of_scores_is_read(capsys):
@@ -307,11 +314,11 @@ def test_an_unexpected_error_is_no_decision(capsys, monkeypatch, options):
 
 def test_the_documented_keys_are_those_of_the_json(capsys):
     write_log(("new", BETTER))
-    said = strict(gate(capsys, "--json")[1])
+    said = decided(gate(capsys, "--json")[1])
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     section = page.partition("## Keep or drop")[2].partition("\n## ")[0]
     keys = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
-    assert keys == list(said)
+    assert keys == list(strict(gate(capsys, "--json")[1])["next"])
     (of_candidate,) = re.findall(r"^\| `candidates` \|.*", section, re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", of_candidate)) == {
         "candidates",
@@ -389,7 +396,7 @@ def test_the_plan_has_refresh_and_a_ledger_without_it_is_zero(here, capsys):
     assert status == 1
     said = json.loads((here / "gate.json").read_text())
     for name in ("refresh", "share_failed"):
-        del said["past"]["plan"][name]
+        del said["ledger"]["plan"][name]
     (here / "gate.json").write_text(json.dumps(said))
     status, _, err = gate(capsys, "--ledger", "gate.json")
     assert status == 2
@@ -404,19 +411,19 @@ def test_the_champion_is_run_again_for_every_second_candidate(capsys):
     rows = [("main", score) for score in MAIN[:4]] + [("a", 8.0), ("b", 8.5)]
     pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
     status, out, _ = gate(capsys, "--json")
-    assert (status, strict(out)["runs_to_make"]) == (3, {"main": 1})
+    assert (status, decided(out)["runs"]) == (3, {"main": 1})
     rows.append(("main", "-inf"))
     pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
     status, out, _ = gate(capsys, "--json")
-    said = strict(out)
-    assert (status, said["runs_to_make"]) == (3, {"main": 1})
+    said = decided(out)
+    assert (status, said["runs"]) == (3, {"main": 1})
     assert [each["n_failed"] for each in said["candidates"]] == [0, 1]
-    assert "1 run of main failed where it was run again" in said["summary"]
+    assert "1 run of main failed where it was run again" in " ".join(said["details"])
     rows.append(("main", MAIN[4]))
     pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
     status, out, _ = gate(capsys, "--json")
     assert status == 1
-    assert [each["n_runs_champion"] for each in strict(out)["candidates"]] == [4, 5]
+    assert [each["n_runs_champion"] for each in decided(out)["candidates"]] == [4, 5]
 
 
 def test_a_score_that_is_logged_eight_times_is_named_by_its_rows(capsys):
@@ -456,9 +463,9 @@ def test_a_log_with_the_newest_rows_first_is_sorted(capsys, grouped, column, mad
     newest.to_csv("runs.csv", index=False)
     status, out, _ = gate(capsys, "--json")
     assert status == expected[0] == 1
-    said, before = strict(out), strict(expected[1])
+    said, before = decided(out), decided(expected[1])
     assert said["candidates"] == before["candidates"]
-    assert said["past"] == before["past"]
+    assert said["ledger"] == before["ledger"]
     sorted_by = f"; sorted by {column}, as the newest rows come first"
     assert said["read_as"] == before["read_as"] + sorted_by
 
@@ -468,7 +475,7 @@ def test_durations_and_rows_in_any_other_order_are_not_sorted(capsys):
     frame = pd.read_csv("runs.csv")
     durations = np.random.default_rng(0).uniform(60, 70, len(frame))
     frame.assign(time=durations).to_csv("runs.csv", index=False)
-    said = strict(gate(capsys, "--json")[1])
+    said = decided(gate(capsys, "--json")[1])
     assert "sorted" not in said["read_as"]
     assert said["candidates"][0]["n_runs"] == 2
 
@@ -495,7 +502,7 @@ def test_rows_of_one_run_are_refused_by_row_and_score_with_a_cure_that_works(cap
     assert "_run" not in err
     command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
     assert main([*command, "--json"]) == 1
-    said = strict(capsys.readouterr().out)
+    said = decided(capsys.readouterr().out)
     assert said["candidates"][0]["difference"] == pytest.approx(8.0 - np.mean(MAIN[:4]))
 
 
@@ -513,7 +520,7 @@ def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
     assert "the run of main that begins in row 3 of ARCHIVE lacks 1 of 2 training" in err
     command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
     assert main([*command, "--json"]) == 1
-    said = strict(capsys.readouterr().out)
+    said = decided(capsys.readouterr().out)
     # The run that ended failed: at the last level it has the worst score there, 8.2.
     means = np.array(MAIN[:4]) + 0.15
     means[1] = (MAIN[1] + 0.1 + 8.2) / 2
@@ -533,13 +540,13 @@ def test_a_row_that_does_not_say_which_run_it_is_of_is_refused(capsys):
 
 def test_rows_that_no_decision_uses_are_counted(capsys):
     write_log(("worse", [8.0, 12.0, 12.5]), ("new", BETTER))
-    said = strict(gate(capsys, "--json")[1])
-    assert "Runs that no decision used: 2 of worse." in said["summary"]
+    said = decided(gate(capsys, "--json")[1])
+    assert "Runs that no decision used: 2 of worse." in " ".join(said["details"])
     # main was run again for its second candidate, within the 8 runs of the last look
-    assert "Runs that only measure the progress: 2 of main and 2 of new." in said["summary"]
+    assert "Runs that only measure the progress: 2 of main and 2 of new." in " ".join(said["details"])
     write_log(("worse", [8.0]))
-    said = strict(gate(capsys, "--json")[1])
-    assert "Runs that no decision used: 6 of main." in said["summary"]
+    said = decided(gate(capsys, "--json")[1])
+    assert "Runs that no decision used: 6 of main." in " ".join(said["details"])
 
 
 def test_a_share_of_runs_may_fail(capsys):

@@ -67,6 +67,12 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
+def decided(text):
+    """Return what is next of an answer, beside its verdict and ledger."""
+    answer = strict(text)
+    return answer["next"] | {name: answer[name] for name in ("verdict", "ledger")}
+
+
 def test_an_earlier_look_is_compared(here, capsys):
     plan = ("--look", "batch", "--looks", "6", "--ledger", "look.json")
     write_log("log.csv", 1)
@@ -76,7 +82,7 @@ def test_an_earlier_look_is_compared(here, capsys):
     status, _, err = look(capsys, *plan)
     assert (status, err) == (3, "")
     second = (here / "look.json").read_text()
-    assert strict(second)["tasks"][0]["look"] == 2
+    assert decided(second)["by_task"][0]["look"] == 2
     frame = pd.read_csv("log.csv")
     frame.loc[(frame.seed == 3) & (frame.agent == "td3"), "return"] += 1e-6
     frame.to_csv("log.csv", index=False)
@@ -92,41 +98,41 @@ def test_an_earlier_look_is_compared(here, capsys):
 def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     write_log("log.csv", 1)
     status, out, _ = look(capsys, "--look", "batch", "--looks", "6", "--json")
-    said = strict(out)
+    said = decided(out)
     assert status == 3
     assert said["decision"] == "more runs needed"
-    assert said["run_more"] == {"sac": 5, "td3": 5, "ddpg": 5}
+    assert said["runs"] == {"sac": 5, "td3": 5, "ddpg": 5}
     assert said["run_at_most"] == {"sac": 25, "td3": 25, "ddpg": 25}
-    assert (said["tasks"][0]["look"], str(said["tasks"][0]["n_runs"])) == (
+    assert (said["by_task"][0]["look"], str(said["by_task"][0]["n_runs"])) == (
         1,
         "{'ddpg': 5, 'sac': 5, 'td3': 5}",
     )
-    assert said["tasks"][0]["pairs"][0]["difference_ci_simultaneous"] == [None, None]
-    assert said["tasks"][0]["pairs"][0]["critical_value"] is None
+    assert said["by_task"][0]["pairs"][0]["difference_ci_simultaneous"] == [None, None]
+    assert said["by_task"][0]["pairs"][0]["critical_value"] is None
     write_log("log.csv", 2)
     status, out, _ = look(capsys, "--look", "batch", "--looks", "2", "--json")
-    said = strict(out)
+    said = decided(out)
     assert status == 0
     assert said["decision"] == "last look done, not all shown"
-    assert (said["undecided"], said["run_more"]) == ([], {})
+    assert (said["undecided"], said["runs"]) == ([], {})
     curves = pd.read_csv("log.csv").curves.to_dataarray("return", algorithm="agent", run="seed", training="step")
     found = curves.curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=999)
-    for pair in said["tasks"][0]["pairs"]:
+    for pair in said["by_task"][0]["pairs"]:
         at = found.sel(pair=pair["pair"]).isel(look=1)
         assert pair["pvalue_adjusted"] == at.pvalue_adjusted.item()
         assert pair["rejected"] == bool(at.rejected)
         assert pair["difference_ci_simultaneous"] == at.difference_ci_simultaneous.values.tolist()
-    assert said["summary"] == found.curves.summary()
+    assert found.curves.summary().startswith(said["verdict"])
 
 
 def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
     write_log("log.csv", 2, gap=6.0)
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--json")
-    said = strict(out)
+    said = decided(out)
     assert status == 3
     assert said["undecided"] == [{"task": {}, "pair": "ddpg - td3"}]
-    assert said["run_more"] == {"ddpg": 5, "td3": 5}
-    assert said["run_at_most"] == said["tasks"][0]["run_at_most"] == {"ddpg": 5, "td3": 5}
+    assert said["runs"] == {"ddpg": 5, "td3": 5}
+    assert said["run_at_most"] == said["by_task"][0]["run_at_most"] == {"ddpg": 5, "td3": 5}
 
 
 def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
@@ -150,7 +156,7 @@ def test_tasks_by_themselves_and_together(here, capsys):
     write_log("log.csv", 1, tasks=("x", "y"))
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json")
     assert status == 3
-    assert [each["task"] for each in strict(out)["tasks"]] == [
+    assert [each["task"] for each in decided(out)["by_task"]] == [
         {"task": "x"},
         {"task": "y"},
     ]
@@ -166,7 +172,7 @@ def test_tasks_by_themselves_and_together(here, capsys):
         "task",
         "--json",
     )
-    assert [each["task"] for each in strict(out)["tasks"]] == [{}]
+    assert [each["task"] for each in decided(out)["by_task"]] == [{}]
 
 
 def test_bad_input_is_one_line_and_two(here, capsys):
@@ -232,7 +238,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     broken.mkdir()
     loop = start(whole)
     assert loop.wait(timeout=500) == 0
-    decision = strict((whole / "look.json").read_text())
+    decision = decided((whole / "look.json").read_text())
     assert decision["decision"] != "more runs needed"
     # as after an interruption between two batches
     for path in whole.glob("batch-1-*.csv"):
@@ -248,7 +254,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     # a look never sees half of a batch
     assert set(pd.read_csv(broken / "log.csv")["batch"]) == {1}
     assert start(broken).wait(timeout=500) == 0
-    assert strict((broken / "look.json").read_text()) == decision
+    assert decided((broken / "look.json").read_text()) == decision
 
 
 @pytest.mark.parametrize(("batch_size", "n_looks"), [(2, 4), (3, 4), (5, 3)])
@@ -298,7 +304,7 @@ def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
     curves = make_curves(np.random.default_rng(0).normal(np.array([0, 100])[:, None, None], size=(2, 6, 2)))
     curves.assign_coords(batch=("run", [1, 1, 1, 2, 2, 2])).to_dataset().to_netcdf("log.nc")
     assert main(["sequential", "log.nc", "--look", "batch", "--looks", "2", "--json"]) == 0
-    assert strict(capsys.readouterr().out)["decision"] == "all shown"
+    assert decided(capsys.readouterr().out)["decision"] == "all shown"
     assert main(["sequential", "log.nc", "--look", "lot", "--looks", "2"]) == 2
     said = "--look lot is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
     assert capsys.readouterr().err.startswith(f"python -m xcurves: {said}")

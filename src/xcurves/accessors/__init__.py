@@ -87,6 +87,7 @@ class DatasetCurves(_Accessor):
     predict_loss = method(lambda: xcurves.predict_loss)
     summary = method(lambda: xcurves.summary)
     table = method(lambda: xcurves.table)
+    to_dict = method(lambda: xcurves.to_dict)
     to_frame = method(lambda: xcurves.to_frame)
 
     def __getattr__(self, name: str) -> object:
@@ -121,6 +122,7 @@ class DataTreeCurves(_Accessor):
     report = method(lambda: xcurves.report)
     summary = method(lambda: xcurves.summary)
     table = method(lambda: xcurves.table)
+    to_dict = method(lambda: xcurves.to_dict)
 
     def __getattr__(self, name: str) -> object:
         from xcurves.results import no_tree_method

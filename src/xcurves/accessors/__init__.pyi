@@ -456,6 +456,8 @@ class DatasetCurves:
         """Say in plain sentences what a result shows and what it does not."""
     def table(self) -> pd.DataFrame:
         """Return a result as a table to print."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return an answer as an object that JSON can hold: what ``--json`` prints."""
     def to_frame(self) -> pd.DataFrame:
         """Turn curves or a result into a tidy frame."""
 
@@ -498,6 +500,8 @@ class DataTreeCurves:
         """Say in plain sentences what a result shows and what it does not."""
     def table(self) -> pd.DataFrame:
         """Return a result as a table to print."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return an answer as an object that JSON can hold: what ``--json`` prints."""
 
 class DataFrameCurves:
     """Methods of tidy frames: one row per score."""

@@ -26,7 +26,7 @@ from xcurves.frames.align import align, drop_incomplete
 from xcurves.frames.grids import On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.reading import Reading
-from xcurves.frames.to_curves import with_found_dims
+from xcurves.frames.to_curves import as_found
 
 _MOST = 10**7  # levels
 _MOST_STEPS = 10_000  # of a budget
@@ -130,7 +130,7 @@ def _read_curves(opened: Table | xr.Dataset, value: str, options: argparse.Names
         tasks=tuple(name for name in opened.columns if name not in DIMS),
         **dims,
     )
-    return with_found_dims(curves_of(reading, **how), DIMS)
+    return as_found(curves_of(reading, **how), reading, DIMS)
 
 
 def _check_runs_short(options: argparse.Namespace) -> None:

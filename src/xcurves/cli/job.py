@@ -14,6 +14,7 @@ import xarray as xr
 
 import xcurves
 from xcurves import archive
+from xcurves.cli import outputs
 from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import PAIRS
 from xcurves.cli.printing import text_of
@@ -33,13 +34,21 @@ from xcurves.plotting import saved
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
 from xcurves.reporting import analyze, page
+from xcurves.reporting.answer import to_dict
 from xcurves.results import find_kind, parts_of, prepare
 
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 
 
-def run_job(options: argparse.Namespace) -> list[Path]:
-    """Do the job; return what was written."""
+def run_job(options: argparse.Namespace) -> int:
+    """Do the job; return the exit status."""
+    if options.better is not None and options.reference not in (None, options.better):
+        raise Refusal(
+            "",
+            UNSAID,
+            f"--better {options.better} needs its pairs, and --reference {options.reference} leaves them out",
+            "Leave --reference out",
+        )
     what = "answer"
     all_pairs = PAIRS in (options.include or [])
     if all_pairs:
@@ -53,7 +62,9 @@ def run_job(options: argparse.Namespace) -> list[Path]:
     if isinstance(opened, xr.DataTree):
         # The page of an analysis is made of it as it is.
         if options.include is None:
-            return [_page_of_analysis(opened, options)]
+            _page_of_analysis(opened, options)
+            options.answers.append(to_dict(opened))
+            return outputs.DONE
         opened = _curves_in(opened)
     _introduce(opened, options)
 
@@ -75,13 +86,16 @@ def run_job(options: argparse.Namespace) -> list[Path]:
             tree = _analysis(curves, options, what)
             files_of_value = files.get(value, next(iter(files.values())))
             written += _write(tree, files_of_value, options, what)
+            options.answers.append(to_dict(tree))
             print(f"{text_of(tree, _in_full(options), all_pairs=all_pairs)}\n")
             for name, path in files_of_value.items():
                 if path is not None:
                     print(f"{_WRITTEN[name]}: {path}")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
-    return written
+    if options.better is not None:
+        return outputs.status_of_better(options.answers[0], options.better)
+    return outputs.DONE
 
 
 def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +10,9 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 import xcurves
-from xcurves.cli import look_answers
 from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import Parser, add_direction, not_found, program
+from xcurves.cli.outputs import DONE, NOT_BETTER, UNDECIDED, UNEXPECTED, text_of_json
 from xcurves.cli.run_log import RunLog, naming_rows, numbered
 from xcurves.cli.scales import filled, with_direction
 from xcurves.cli.sources import Table, open_archive, read_as, read_names, select
@@ -23,11 +22,9 @@ from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.core.wording import joined
 from xcurves.looks import ledger
 from xcurves.looks.sequential_text import planned_without_rejection
+from xcurves.reporting.answer import NO_READING, of_words, to_dict
 
-# Exit statuses, besides 2 of input that cannot be used.
-DONE, DROPPED, MORE = 0, 1, 3
-UNEXPECTED = 4  # 1 is a decision
-_OF_DECISION = {"kept": DONE, "dropped": DROPPED, "run_more": MORE, "waiting": MORE}
+_OF_DECISION = {"kept": DONE, "dropped": NOT_BETTER, "run_more": UNDECIDED, "waiting": UNDECIDED}
 _MOST = 10**6  # runs, algorithms and reassignments of a plan
 _SEQUENTIAL = """Compare algorithms after every batch of runs, with a p-value that may be read after each.
 
@@ -41,7 +38,7 @@ or else about the last."""
 _EPILOG = f"""exit status:
 %s
   2  options or input that cannot be used; the message says what to do
-  {MORE}  more runs are needed: those that `%s` of --json names
+  {UNDECIDED}  more runs are needed: those that `next`, `runs` of --json names
   {UNEXPECTED}  an unexpected error; --traceback shows where
 
 example, %s"""
@@ -58,7 +55,6 @@ def _sequential_parser() -> argparse.ArgumentParser:
     """Return the parser of `sequential`."""
     epilog = _EPILOG % (
         f"  {DONE}  every pair is decided, or the last look is done",
-        "run_more",
         "a log with the columns agent, seed, step, return and batch (1, 2, ...):\n"
         "  %(prog)s log.csv --value return --algorithm agent --run seed --training step --look batch --looks 6",
     )
@@ -94,8 +90,7 @@ def _sequential_parser() -> argparse.ArgumentParser:
 def _gate_parser() -> argparse.ArgumentParser:
     """Return the parser of `gate`."""
     epilog = _EPILOG % (
-        f"  {DONE}  the candidate is kept\n  {DROPPED}  it is dropped",
-        "runs_to_make",
+        f"  {DONE}  the candidate is kept\n  {NOT_BETTER}  it is dropped",
         "a log with the columns candidate and score, a failed run with the score -inf:\n"
         "  %(prog)s runs.csv --baseline main --ledger gate.json",
     )
@@ -152,13 +147,14 @@ def _add_shared(made: Parser, plan: argparse._ArgumentGroup, *, task: str, defau
     add = made.add_argument_group("what is written").add_argument
     words = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
     add("--ledger", type=Path, metavar="FILE", help=words)
-    add("--json", action="store_true", help="print one JSON object instead of sentences")
 
 
 def _run_sequential(options: argparse.Namespace) -> int:
     """Look once; return the exit status."""
     if options.archive is None:
-        print(_planned(options))
+        planned = _planned(options)
+        options.answers.append(of_words(planned))
+        print(planned)
         return DONE
     opened = _opened(options, "curves")
     previous = _earlier(options)
@@ -174,9 +170,9 @@ def _run_sequential(options: argparse.Namespace) -> int:
     sentences = xcurves.summary(result)
     if which_end:
         sentences = f"{which_end}\n\n{sentences}"
-    _answer(look_answers.of_sequential(result), sentences, options)
+    _answer(to_dict(result), sentences, options)
     if (result["undecided"] == 1).any():
-        return MORE
+        return UNDECIDED
     return DONE
 
 
@@ -201,9 +197,10 @@ def _run_gate(options: argparse.Namespace) -> int:
             previous=previous,
             **{name: getattr(options, name) for name in same.split()},
         )
-    answer = look_answers.of_gate(result, how_read)
+    answer = to_dict(result)
+    answer["reading"] = (answer["reading"] or dict(NO_READING)) | {"made": how_read.split("; ")}
     _answer(answer, f"{how_read}\n\n{xcurves.summary(result)}", options)
-    return _OF_DECISION[answer["decision"]]
+    return _OF_DECISION[answer["next"]["decision"]]
 
 
 COMMANDS = {
@@ -248,20 +245,16 @@ def _earlier(options: argparse.Namespace) -> Path | None:
 
 
 def _answer(answer: dict[str, Any], sentences: str, options: argparse.Namespace) -> None:
-    """Keep an answer in the ledger, and print it as JSON or as sentences."""
-    # Infinite and unknown numbers are null.
-    plain = json.loads(json.dumps(answer), parse_constant=lambda _: None)
-    text = json.dumps(plain, allow_nan=False)
+    """Keep an answer in the ledger, and print its sentences."""
     if options.ledger:
+        text = f"{text_of_json(answer)}\n"
         atomic_write(
             options.ledger,
-            lambda path: path.write_text(f"{text}\n", encoding="utf-8"),
+            lambda path: path.write_text(text, encoding="utf-8"),
             is_own=_is_ledger,
         )
-    if options.json:
-        print(text)
-    else:
-        print(sentences)
+    options.answers.append(answer)
+    print(sentences)
 
 
 def _is_ledger(path: Path) -> bool:

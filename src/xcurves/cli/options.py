@@ -44,9 +44,11 @@ _EPILOG = """examples:
     %(prog)s gate --help
 
 exit status:
-  0  done
-  1  an unexpected error; --traceback shows where
+  0  done; with --better NAME: NAME is shown to be better than every other
+  1  with --better only: it is shown not to be
   2  options or input that cannot be used; the message says what to do
+  3  with --better only: neither is shown
+  4  an unexpected error; --traceback shows where
   130  interrupted (Ctrl-C), 143 terminated, 141 nobody reads the output: no archive or page is left half-written
 
 Nothing is filled, dropped or averaged unless an option asks for it. Equal calls give equal numbers."""
@@ -78,6 +80,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, description: str, epilog: str, archive: str) -> None:
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
+        self._is_json = False  # whether stdout is for one JSON object
         # levels too, -5:5:1, are no options
         self._negative_number_matcher = re.compile(r"-[\d.]")
         add = self.add_argument
@@ -101,6 +104,13 @@ class Parser(argparse.ArgumentParser):
             action="store_true",
             help="show where in the program an error arose",
         )
+        add(
+            "--json",
+            action="store_true",
+            help="print one JSON object, and nothing else, on stdout; its schema is in the docs",
+        )
+        words = "write the verdict, a table and the exit status as Markdown to $GITHUB_STEP_SUMMARY, or else to stdout"
+        add("--github", action="store_true", help=words)
         add = self.add_argument_group("names in ARCHIVE").add_argument
         words = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
         add("--value", action="append", metavar="NAME", help=words)
@@ -189,6 +199,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an option that there is not is refused before one that is required is missed."""
+        self._is_json = "--json" in args
         known = [option for option in self._option_string_actions if option.startswith("--")]
         for word in args:
             name = word.partition("=")[0]
@@ -204,6 +215,10 @@ class Parser(argparse.ArgumentParser):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         if not message.endswith((".", "?")):
             message += "."
+        if self._is_json:
+            from xcurves.cli.outputs import text_of_error
+
+            print(text_of_error(ValueError(message)))
         self.exit(2, f"{self.prog}: {message} Help: {self.prog} --help\n")
 
 
@@ -270,6 +285,8 @@ def parser() -> argparse.ArgumentParser:
     add("--task-name", metavar="NOUN", help=words)
     words = "compare the others with this one only"
     add("--reference", metavar="ALGORITHM", help=words)
+    words = "let the exit status say whether this one is shown to be better than every other: 0 yes, 1 no, 3 neither"
+    add("--better", metavar="ALGORITHM", help=words)
     matched = made.add_mutually_exclusive_group()
     words = "run j is matched over algorithms: same fold, seed or data (default: where runs are folds)"
     matched.add_argument("--paired", action="store_true", default=None, help=words)

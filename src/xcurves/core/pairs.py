@@ -208,6 +208,16 @@ def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.Data
     return turned.assign(amount=turned["amount"] + null, interval=turned["interval"] + null)
 
 
+def sides_shown(displayed: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return the "first" and the "second" of each pair as it is displayed."""
+    swapped = displayed[SWAPPED].reset_coords(drop=True)
+    a, b = (
+        xr.DataArray(np.array(_texts(displayed[side]), dtype=object), dims="pair")
+        for side in ("algorithm_a", "algorithm_b")
+    )
+    return {"first": b.where(swapped, a), "second": a.where(swapped, b)}
+
+
 def rows_of(displayed: xr.Dataset) -> list[PairRow]:
     """Return the displayed pairs of one task as rows, the largest amount first, unknown ones last."""
     return rows_of_tasks(displayed, ())[0]

@@ -22,6 +22,7 @@ PIATER = (
 )
 
 
+READING = "reading"  # the attr of curves read from a table, and of their results: which column was what
 SCORE_NAME = "score_name"  # the attr with what the user calls the scores
 
 
@@ -77,6 +78,8 @@ def result_attrs(
         attrs[SCORE_NAME] = str(score)
     if is_without_training(curves):
         attrs[NO_TRAINING] = 1
+    if READING in curves.attrs:
+        attrs[READING] = str(curves.attrs[READING])
 
     attrs["references"] = "; ".join(references)
     attrs["rng"] = str(entropy)

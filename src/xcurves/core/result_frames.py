@@ -16,6 +16,7 @@ from xcurves.core.pairs import (
     has_open_ends,
     heading,
     lower_is_better,
+    sides_shown,
 )
 from xcurves.core.refusal import escape_controls
 from xcurves.core.schema import PAIR_COORDS
@@ -80,7 +81,10 @@ def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, name
 
 
 def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
-    """Return pairs as they are displayed, the largest first: difference, interval, p, and where it is "shown"."""
+    """Return pairs as they are displayed, the largest first: difference, interval, p, and where it is "shown".
+
+    ``attrs["sides"]`` has both algorithms of each row.
+    """
     columns = {
         "difference": displayed["amount"],
         **bounds(displayed["interval"]),
@@ -90,7 +94,9 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
     if displayed["p"].isnull().all():
         # no pair could be tested: the sentences say why
         columns = {name: columns[name] for name in ("difference", "shown")}
+    columns |= sides_shown(displayed)
     frame = frame_of_pairs(columns, displayed["amount"], displayed[TURNED])
+    frame.attrs["sides"] = list(zip(frame.pop("first"), frame.pop("second"), strict=True))
     frame.attrs["interval"] = heading(displayed)
     note_open_ends(frame, displayed)
     return frame

@@ -244,6 +244,8 @@ class ResultKind:
     part: Part | None = None
     # the scores of algorithms in every task
     by_task: Callable[[xr.Dataset], TaskScores] | None = None
+    # What a program reads of looks in place of what comparisons have: pairs, what is next, the ledger.
+    for_programs: Callable[[xr.Dataset], dict[str, Any]] | None = None
     # Task dims that share a panel; None: all. A function of the result says which.
     overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -78,6 +79,20 @@ class Reading:
         if self.doubt is None:
             return {}
         return self.doubt.unknown
+
+    @property
+    def as_json(self) -> str:
+        """Which column was what, as curves keep it in attrs."""
+        kept = {
+            "algorithm": self.algorithm,
+            "run": self.run,
+            "training": self.training,
+            "tasks": list(self.tasks),
+            "score": self.score,
+            "left_out": list(self.others),
+            "made": list(self.made),
+        }
+        return json.dumps(kept)
 
     @property
     def said(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels
+from xcurves.core import labels, provenance
 from xcurves.core.known import FIND, Find
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
@@ -193,7 +193,7 @@ def to_dataarray(
         missing_scores=missing_scores,
         higher_is_better=higher_is_better,
     )
-    return with_found_dims(curves, [dim for dim in DIMS if given[dim] is FIND])
+    return as_found(curves, reading, [dim for dim in DIMS if given[dim] is FIND])
 
 
 def _named_in(given: Mapping[str, Any]) -> list[Any]:
@@ -287,8 +287,14 @@ def _as_named(frame: pd.DataFrame, said: Mapping[str, Any]) -> Reading:
     return Reading(frame, score=said.get("score"), tasks=tuple(said.get("tasks", ())), **named)
 
 
-def with_found_dims(curves: xr.DataArray, looked_for: Sequence[str]) -> xr.DataArray:
-    """Return curves that have each dim that was looked for: of one label, or one level, where no column is it."""
+def as_found(curves: xr.DataArray, reading: Reading, looked_for: Sequence[str]) -> xr.DataArray:
+    """Return curves that have each dim that was looked for: of one label, or one level, where no column is it.
+
+    Where columns have other names than dims, ``attrs["reading"]`` says which is which.
+    """
+    names = {dim: getattr(reading, dim) for dim in looked_for}
+    if reading.made or any(name not in (None, dim) for dim, name in names.items()):
+        curves = curves.assign_attrs({provenance.READING: reading.as_json})
     lacking = [
         dim for dim in ("algorithm", "run") if dim in looked_for and dim not in curves.dims and dim not in curves.coords
     ]

@@ -16,23 +16,9 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, cal
 from xcurves.core.validation import check_curves
 from xcurves.kernels.looks.sequential_pvalues import Spending
 from xcurves.looks import ledger
-from xcurves.looks.sequential_text import n_done
 
 SPENDINGS = ("square", "linear")
 _BY_RUN = "Give the batch of every run: assign_looks({run: batch, ...})"
-PLAN = (
-    *(
-        "look",
-        "n_looks",
-        "spending",
-        "task",
-        "reference",
-        "training_weights",
-        "n_resamples",
-        "rng",
-    ),
-    "confidence_level",
-)
 
 
 def assign_looks(
@@ -257,7 +243,7 @@ def check_previous(
     look: str,
 ) -> None:
     """Refuse a result, and the curves that it is of, with other runs or another plan than an earlier look."""
-    before = ledger.check_previous(previous, ledger_of)
+    before = ledger.check_previous(previous, ledger.of_looks)
     looks = dict(
         zip(
             ledger.label_words(curves["run"]),
@@ -267,13 +253,8 @@ def check_previous(
     )
     ledger.refuse_changes(
         before,
-        ledger_of(result),
+        ledger.of_looks(result),
         lambda _, run: looks[run] > before.n_done,
         "the earlier look",
         f" {before.n_done}",
     )
-
-
-def ledger_of(result: xr.Dataset) -> ledger.Ledger:
-    """Return what a later look needs to know of this one: the plan, how many looks are done, the runs."""
-    return ledger.of(result, PLAN, n_done)

@@ -25,20 +25,6 @@ from xcurves.looks import gate_replay, kinds, ledger
 from xcurves.looks.gate_replay import FailedChampionError, Judged, Replay, Rule
 from xcurves.looks.gate_runs import Runs, run_of, runs_of, warn_of_copies
 
-PLAN = (
-    *(
-        "baseline",
-        "looks",
-        "level",
-        "margin",
-        "start",
-        "task",
-        "training_weights",
-        "higher_is_better",
-    ),
-    *("refresh", "share_failed"),
-    *("n_resamples", "confidence_level", "rng"),
-)
 _MOST_RUNS = 10_000  # of a candidate
 # What a ledger without them was made by.
 _BEFORE = {"refresh": 0, "share_failed": 0.0}
@@ -485,25 +471,11 @@ def turned(ends: Floats, sign: float) -> NDArray[np.float64]:
     return -ends[::-1]
 
 
-def ledger_of(result: xr.Dataset) -> ledger.Ledger:
-    """Return what a later call needs to know of this one: the plan, the candidates in their order, the runs.
-
-    Runs are numbered by algorithm in their order, as their labels may change.
-    """
-    known = ledger.of(result, PLAN, lambda each: each.sizes["candidate"])
-    order = ", ".join(labels.words(result["candidate"].to_numpy()))
-    numbered = {
-        algorithm: {str(number): digest for number, digest in enumerate(runs.values(), 1)}
-        for algorithm, runs in known.digests.items()
-    }
-    return known._replace(plan=known.plan | {"candidates": order}, digests=numbered)
-
-
 def _check_previous(previous: xr.Dataset | str | os.PathLike[str], result: xr.Dataset) -> None:
     """Refuse another past: plan, order of candidates, or runs."""
-    before = ledger.check_previous(previous, ledger_of)
+    before = ledger.check_previous(previous, ledger.of_gate)
     before = before._replace(plan=_BEFORE | before.plan)
-    now = ledger_of(result)
+    now = ledger.of_gate(result)
     # Candidates may be added at the end.
     order = now.plan["candidates"]
     known = str(before.plan.get("candidates"))

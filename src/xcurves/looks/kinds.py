@@ -18,7 +18,7 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.looks import gate_text, plots, sequential_text
+from xcurves.looks import for_programs, gate_text, plots, sequential_text
 
 _BY_LOOK = ("task", "pair", "look")
 _INTERVAL = (*_BY_LOOK, "ci_bound")
@@ -124,6 +124,7 @@ SEQUENTIAL = ResultKind(
         "cases the looks left show it (the difference as uncertain as it is now).",
     ),
     statements=sequential_text.sequential_statements,
+    for_programs=for_programs.of_sequential,
     views={
         "boundary": View(
             Drawing(plots.draw_boundary, title=plots.one_pair),
@@ -221,6 +222,7 @@ GATE = ResultKind(
         "the difference of means (of a kept candidate too large on average) with its interval, p, and runs to make.",
     ),
     statements=gate_text.gate_statements,
+    for_programs=for_programs.of_gate,
     views={
         "record": View(
             Drawing(plots.draw_record),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, WrongType, shown
 from xcurves.core.run_checks import RunError
+from xcurves.looks.sequential_text import n_done
 from xcurves.readers.formats.json_rows import TwiceError, unique_keys
 from xcurves.readers.open_files import beginning
 
@@ -26,6 +27,33 @@ _NEW = "was not there"
 _DIGITS = ".12g"
 _MOST_BYTES = 10**8  # of a file; one of a million runs has a fifth of that
 _MOST_DIGEST = 2**31 - 1
+_PLAN_OF_LOOKS = (
+    *(
+        "look",
+        "n_looks",
+        "spending",
+        "task",
+        "reference",
+        "training_weights",
+        "n_resamples",
+        "rng",
+    ),
+    "confidence_level",
+)
+_PLAN_OF_GATE = (
+    *(
+        "baseline",
+        "looks",
+        "level",
+        "margin",
+        "start",
+        "task",
+        "training_weights",
+        "higher_is_better",
+    ),
+    *("refresh", "share_failed"),
+    *("n_resamples", "confidence_level", "rng"),
+)
 
 
 class Ledger(NamedTuple):
@@ -36,11 +64,30 @@ class Ledger(NamedTuple):
     digests: Digests
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as `read` finds it in a file, under "past"."""
+        """Return it as `read` finds it in a file, under "ledger"."""
         return self._asdict()
 
 
-def of(result: xr.Dataset, plan: tuple[str, ...], n_done: Callable[[xr.Dataset], int]) -> Ledger:
+def of_looks(result: xr.Dataset) -> Ledger:
+    """Return what a later look needs to know of this one: the plan, how many looks are done, the runs."""
+    return _of(result, _PLAN_OF_LOOKS, n_done)
+
+
+def of_gate(result: xr.Dataset) -> Ledger:
+    """Return what a later call needs to know of this one: the plan, the candidates in their order, the runs.
+
+    Runs are numbered by algorithm in their order, as their labels may change.
+    """
+    known = _of(result, _PLAN_OF_GATE, lambda each: each.sizes["candidate"])
+    order = ", ".join(labels.words(result["candidate"].to_numpy()))
+    numbered = {
+        algorithm: {str(number): digest for number, digest in enumerate(runs.values(), 1)}
+        for algorithm, runs in known.digests.items()
+    }
+    return known._replace(plan=known.plan | {"candidates": order}, digests=numbered)
+
+
+def _of(result: xr.Dataset, plan: tuple[str, ...], n_done: Callable[[xr.Dataset], int]) -> Ledger:
     """Return the ledger of a result with its `run_digest`, given the names of the attrs that are its plan."""
     if "run_digest" not in result:
         name = result.attrs.get("xcurves_result", "a method")
@@ -70,7 +117,7 @@ def read(path: str | os.PathLike[str], argument: str = "previous") -> Ledger:
         raise WrongType("previous", path, "must be a result or a path", "Give the earlier result")
     try:
         text = _text_of(Path(path))
-        return _checked(json.loads(text, object_pairs_hook=unique_keys)["past"])
+        return _checked(json.loads(text, object_pairs_hook=unique_keys)["ledger"])
     except TwiceError as error:
         why = f"it has the key {str(error)!r} twice in one object"
     except Refusal:

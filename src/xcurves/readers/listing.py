@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -29,6 +30,12 @@ def as_text(sources: Sequence[Source]) -> str:
     rows = [(each.name, f"{each.what}: {each.logs}", command_of(each)) for each in sources]
     width = max(len(name) for name, *_ in rows)
     return "\n".join(f"{name:<{width}}  {what}\n{'':<{width}}  {command}" for name, what, command in rows)
+
+
+def as_json(sources: Sequence[Source]) -> str:
+    """Return the same table as one JSON object."""
+    rows = [{"name": each.name, "what": each.what, "files": each.logs, "command": command_of(each)} for each in sources]
+    return json.dumps({"schema": "xcurves-sources/1", "sources": rows})
 
 
 def as_html(sources: Sequence[Source]) -> str:

@@ -1,19 +1,20 @@
-"""What a script reads of a look, as JSON: the decision, every pair or candidate, which runs to make, and the ledger."""
+"""What a program reads of a look: the decision, every pair or candidate, which runs to make, and the ledger."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 
-import xcurves
 from xcurves.core import labels
 from xcurves.core.result_frames import bounds
-from xcurves.looks import assign_looks, gate
+from xcurves.core.schema import Statement
+from xcurves.looks import ledger
 from xcurves.looks.gate_replay import DECISIONS
-from xcurves.looks.gate_text import current
-from xcurves.looks.sequential_text import n_done, next_batch
+from xcurves.looks.gate_text import current, gate_statements
+from xcurves.looks.sequential_text import n_done, next_batch, sequential_statements
 
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (
@@ -41,7 +42,7 @@ _OF_CANDIDATE = (
 
 
 def of_sequential(result: xr.Dataset) -> dict[str, Any]:
-    """Return what a script needs to continue."""
+    """Return what a program needs to continue: the pairs, which runs to make, and the ledger."""
     dims = labels.task_dims(result["undecided"])
     tasks = [
         {"task": {str(dim): task[dim].item() for dim in dims}} | _of_task(task)
@@ -50,19 +51,41 @@ def of_sequential(result: xr.Dataset) -> dict[str, Any]:
     open_pairs = [{"task": task["task"], "pair": pair} for task in tasks for pair in task["undecided"]]
     shown = all(pair["rejected"] for task in tasks for pair in task["pairs"])
     most = {name: pd.DataFrame([task[name] for task in tasks]).max() for name in ("run_more", "run_at_most")}
+    run_more, run_at_most = (sizes.astype(int).to_dict() for sizes in most.values())
     decision = "last look done, not all shown"
     if open_pairs:
         decision = "more runs needed"
     elif shown:
         decision = "all shown"
     return {
-        "decision": decision,
-        "n_looks": result.sizes["look"],
-        "undecided": open_pairs,
-        **{name: sizes.astype(int).to_dict() for name, sizes in most.items()},
-        "past": assign_looks.ledger_of(result).as_json(),
-        "tasks": tasks,
-        "summary": xcurves.summary(result),
+        "pairs": [_pair(task["task"], pair) for task in tasks for pair in task["pairs"]],
+        "next": {
+            "runs": run_more,
+            "tasks": None,
+            "items": None,
+            "decision": decision,
+            "n_looks": result.sizes["look"],
+            "undecided": open_pairs,
+            "run_at_most": run_at_most,
+            "by_task": tasks,
+            "details": _details(sequential_statements(result)),
+        },
+        "ledger": ledger.of_looks(result).as_json(),
+    }
+
+
+def _pair(task: dict[str, Any], pair: dict[str, Any]) -> dict[str, Any]:
+    """Return a pair as every answer has it."""
+    named = {}
+    if task:
+        named = {"task": ", ".join(map(str, task.values()))}
+    return named | {
+        "first": str(pair["algorithm_a"]),
+        "second": str(pair["algorithm_b"]),
+        "difference": pair["difference"],
+        "ci": pair["difference_ci_simultaneous"],
+        "p": pair["pvalue_adjusted"],
+        "shown": pair["rejected"],
     }
 
 
@@ -81,8 +104,8 @@ def _of_task(task: xr.Dataset) -> dict[str, Any]:
     }
 
 
-def of_gate(result: xr.Dataset, how_read: str) -> dict[str, Any]:
-    """Return what a script needs to make the next runs."""
+def of_gate(result: xr.Dataset) -> dict[str, Any]:
+    """Return what a program needs to make the next runs: the decision, the candidates, and the ledger."""
     candidates = [_of_candidate(judged) for judged in labels.each_of(result, "candidate")]
     now = candidates[current(result)]
     to_make = {
@@ -90,17 +113,36 @@ def of_gate(result: xr.Dataset, how_read: str) -> dict[str, Any]:
         now["champion"]: now["runs_to_make_champion"],
     }
     return {
-        "decision": now["decision"],
-        "candidate": now["candidate"],
-        "runs_to_make": {name: n for name, n in to_make.items() if n},
-        "champion": result.attrs["champion"],
-        "progress": result["progress"].item(),
-        "progress_ci": [end.item() for end in bounds(result["progress_ci"]).values()],
-        "candidates": candidates,
-        "read_as": how_read,
-        "summary": xcurves.summary(result),
-        "past": gate.ledger_of(result).as_json(),
+        "pairs": [
+            {
+                "first": each["candidate"],
+                "second": each["champion"],
+                "difference": each["difference"],
+                "ci": each["difference_ci"],
+                "p": each["pvalue"],
+                "shown": each["decision"] == "kept",
+            }
+            for each in candidates
+        ],
+        "next": {
+            "runs": {name: n for name, n in to_make.items() if n},
+            "tasks": None,
+            "items": None,
+            "decision": now["decision"],
+            "candidate": now["candidate"],
+            "champion": result.attrs["champion"],
+            "progress": result["progress"].item(),
+            "progress_ci": [end.item() for end in bounds(result["progress_ci"]).values()],
+            "candidates": candidates,
+            "details": _details(gate_statements(result)),
+        },
+        "ledger": ledger.of_gate(result).as_json(),
     }
+
+
+def _details(said: Iterable[Statement]) -> list[str]:
+    """Return the sentences that are no part of the answer."""
+    return [each.text for each in said if each.role == "detail"]
 
 
 def _of_candidate(judged: xr.Dataset) -> dict[str, Any]:

@@ -1,0 +1,141 @@
+"""What a command prints for programs: one JSON object, a summary for GitHub, and the exit status of `--better`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.wording import decimals_of, interval, p_text, rounded
+from xcurves.reporting.answer import of_refusal
+
+# Exit statuses, besides 2 of input that cannot be used.
+DONE, NOT_BETTER, UNDECIDED, UNEXPECTED = 0, 1, 3, 4
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+_MOST_PAIRS = 20  # of a summary
+
+
+def check_outputs(options: argparse.Namespace) -> None:
+    """Refuse options of output that do not go together."""
+    several = len(getattr(options, "value", None) or []) > 1
+    if several and getattr(options, "better", None):
+        raise Refusal("", UNSAID, "--better is about one score, and --value names several", "Name one")
+    if options.github and options.json and _SUMMARY not in os.environ:
+        raise Refusal("", UNSAID, f"--github prints to stdout without {_SUMMARY}, as --json does", "Leave one out")
+
+
+@contextmanager
+def silent(options: argparse.Namespace) -> Iterator[None]:
+    """Print no sentences where stdout is for JSON only."""
+    if not options.json:
+        yield
+        return
+    with redirect_stdout(io.StringIO()):
+        yield
+
+
+def text_of_error(error: Exception) -> str:
+    """Return why a command was refused as JSON in one line."""
+    if not isinstance(error, Refusal):
+        error = Refusal("", UNSAID, str(error.args[0] if error.args else error))
+    return text_of_json(of_refusal(error))
+
+
+def text_of_json(answer: Mapping[str, Any]) -> str:
+    """Return an object as JSON in one line."""
+    return json.dumps(answer, allow_nan=False)
+
+
+def print_outputs(answers: Sequence[Mapping[str, Any]], options: argparse.Namespace, status: int) -> None:
+    """Print answers as JSON, an object a line, and write the summary for GitHub, where they are asked for."""
+    if options.json:
+        for answer in answers:
+            print(text_of_json(answer))
+    if not options.github:
+        return
+    text = "".join(f"{as_markdown(answer, status)}\n" for answer in answers)
+    place = os.environ.get(_SUMMARY)
+    if place is None:
+        print(text, end="")
+        return
+    with Path(place).open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def as_markdown(answer: Mapping[str, Any], status: int) -> str:
+    """Return an answer as Markdown: the verdict, its pairs, and what the exit status means."""
+    lines = [f"**{_escaped(answer['verdict'])}**", ""]
+    pairs = answer["pairs"][:_MOST_PAIRS]
+    if pairs:
+        lines += ["| pair | difference | interval | p | shown |", "|:--|--:|--:|--:|:--|"]
+        lines += [_row(pair) for pair in pairs]
+        more = len(answer["pairs"]) - len(pairs)
+        lines += [f"{more} more pairs."] * (more > 0) + [""]
+    lines += [f"{_escaped(caution)}\n" for caution in answer["cautions"]]
+    lines.append(f"Exit status {status}: {meaning(status)}.")
+    return "\n".join(lines) + "\n"
+
+
+def _row(pair: Mapping[str, Any]) -> str:
+    """Return a pair as a row of a table."""
+    low, high = (float("nan") if end is None else end for end in pair["ci"] or (None, None))
+    difference, p = (float("nan") if pair[name] is None else pair[name] for name in ("difference", "p"))
+    cells = [
+        _escaped(f"{pair['first']} and {pair['second']}"),
+        rounded(difference, decimals_of(low, high, difference)),
+        interval(low, high, estimate=difference),
+        p_text(p),
+        "yes" if pair["shown"] else "",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown takes as it is, in one line."""
+    plain = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in "\\`*_<>|[]#" else letter for letter in plain)
+
+
+def meaning(status: int) -> str:
+    """Return what an exit status says."""
+    return {
+        DONE: "done, or shown",
+        NOT_BETTER: "shown not to be better, or dropped",
+        UNDECIDED: "neither is shown, or more runs are needed",
+    }[status]
+
+
+def status_of_better(answer: Mapping[str, Any], name: str) -> int:
+    """Return whether an algorithm is shown to be better than every other (0), not to be (1), or neither (3)."""
+    known = [each["name"] for each in answer["algorithms"]]
+    if name not in known:
+        raise Refusal("", UNSAID, f"--better {name} is no algorithm", f"There are {', '.join(known)}")
+    ahead = behind = 0
+    for pair in answer["pairs"]:
+        better, worse = _better_first(pair, answer)
+        if pair["shown"] and name == better:
+            ahead += 1
+        if pair["shown"] and name == worse:
+            behind += 1
+    if behind:
+        return NOT_BETTER
+    if ahead == len(known) - 1:
+        return DONE
+    return UNDECIDED
+
+
+def _better_first(pair: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[str, str]:
+    """Return both of a pair, the better one first: pairs with a reference keep their order and sign."""
+    first, second = pair["first"], pair["second"]
+    if "reference" not in answer["settings"] or pair["difference"] is None:
+        return first, second
+    higher = answer["settings"].get("higher_is_better", 1) == 1
+    if (pair["difference"] > 0) == higher:
+        return first, second
+    return second, first

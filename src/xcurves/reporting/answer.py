@@ -1,0 +1,227 @@
+"""An answer as programs read it: one object for results, analyses and every command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from xcurves.core import names, provenance
+from xcurves.core.pairs import lower_is_better
+from xcurves.core.refusal import Refusal
+from xcurves.core.schema import ResultKind
+from xcurves.results import ask, parts_of, prepare
+
+SCHEMA = "xcurves-answer/1"
+_SETTINGS = (
+    "confidence_level",
+    "rng",
+    "n_resamples",
+    "paired",
+    "reference",
+    "margin",
+    "correction",
+    "higher_is_better",
+)
+# of scores of which no reading says which column was what
+NO_READING: dict[str, Any] = {
+    **dict.fromkeys(("algorithm", "run", "training", "score", "direction")),
+    "tasks": [],
+    "left_out": [],
+    "made": [],
+}
+_NOTHING_NEXT: dict[str, Any] = {"runs": {}, "tasks": None, "items": None}
+_ALGORITHM = ("mean", "runs", "may_be_best", "place_from", "place_to", "lower", "upper")
+
+
+def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
+    """Return an answer as an object that JSON can hold: what ``--json`` prints.
+
+    Parameters
+    ----------
+    result : Dataset or DataTree
+        What a method returned, or a whole analysis: then that of the part which says who is better.
+
+    Returns
+    -------
+    dict
+        ``schema``; ``verdict``, the answer in sentences; ``reading``, which column was what, None where curves were not
+        read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs``, ``place``
+        (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``, ``second``,
+        ``difference``, ``ci``, ``p`` and ``shown``, and of several tasks ``task``; ``next``, what it would take to show
+        more: ``runs``, ``tasks``, ``items``; ``cautions``; ``settings``; ``ledger``, of looks. None stands for numbers
+        that are unknown or infinite. The schema is in docs/answer.schema.json.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `result` is no result of this library.
+
+    Examples
+    --------
+    >>> import xcurves
+    >>> accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(8))
+    >>> answer = accuracy.curves.across_tasks(rng=0).curves.to_dict()
+    >>> [each["name"] for each in answer["algorithms"] if each["may_be_best"]]
+    ['logistic regression', 'SVM', 'random forest']
+    >>> answer["pairs"][0]["shown"]
+    True
+    """
+    if isinstance(result, xr.DataTree):
+        result = _verdict_of(result)
+    kind, result = prepare(result)
+    algorithms, pairs = _algorithms(kind, result), _pairs(kind, result)
+    answer = of_words(ask(kind, result, kind.answer, "to_dict")) | {
+        "reading": _reading(result),
+        "algorithms": algorithms,
+        "pairs": pairs,
+        "next": _next(result, algorithms, pairs),
+        "cautions": list(dict.fromkeys(kind.said(result, "caution"))),
+        "settings": _settings(kind, result),
+    }
+    if kind.for_programs is not None:
+        answer |= ask(kind, result, kind.for_programs, "to_dict")
+    return plain(answer)
+
+
+def of_words(verdict: str) -> dict[str, Any]:
+    """Return an answer that is words only, such as a plan before the first look."""
+    return {
+        "schema": SCHEMA,
+        "verdict": verdict,
+        "reading": None,
+        "algorithms": [],
+        "pairs": [],
+        "next": dict(_NOTHING_NEXT),
+        "cautions": [],
+        "settings": {},
+        "ledger": {},
+    }
+
+
+def of_refusal(refusal: Refusal) -> dict[str, Any]:
+    """Return what was refused as an object: argument, value, reason and cure."""
+    value = refusal.value if isinstance(refusal.value, int | float | str | bool) else str(refusal.value)
+    error = {
+        "argument": refusal.argument or None,
+        "value": value,
+        "reason": refusal.problem,
+        "cure": str(refusal.cure) or None,
+    }
+    return plain({"schema": SCHEMA, "error": error})
+
+
+def plain(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with numbers of Python, None for those that are unknown or infinite."""
+    text = json.dumps(answer, default=_native)
+    made: dict[str, Any] = json.loads(text, parse_constant=lambda _: None)
+    return made
+
+
+def _native(value: Any) -> Any:
+    """Return a number or label of NumPy as Python's, anything else as text."""
+    if hasattr(value, "item"):
+        return value.item()
+    return str(value)
+
+
+def _verdict_of(tree: xr.DataTree) -> xr.Dataset:
+    """Return the part of an analysis that says who is better, with the reading of its curves; else the first."""
+    parts = parts_of(tree)
+    comparing = [part for part in parts.values() if (kind := prepare(part)[0]).part and kind.part.pairs]
+    return next(iter(comparing), next(iter(parts.values())))
+
+
+def _reading(result: xr.Dataset) -> dict[str, Any] | None:
+    """Return which column was what, as `to_dataarray` keeps it in attrs."""
+    kept = result.attrs.get(provenance.READING)
+    if kept is None:
+        return None
+    reading: dict[str, Any] = json.loads(kept)
+    direction = "lower" if lower_is_better(result) else "higher"
+    return reading | {"direction": direction}
+
+
+def _algorithms(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a row for each algorithm of a comparison, of one task or over tasks; the best first."""
+    if kind.part is None or kind.part.algorithms is None:
+        return []
+    frame = ask(kind, result, kind.part.algorithms, "to_dict")
+    rows = []
+    for key, row in zip(frame.index, frame.to_dict("records"), strict=True):
+        known = {name: row.get(name) for name in _ALGORITHM}
+        place = [known["place_from"], known["place_to"]]
+        ci = [known["lower"], known["upper"]]
+        rows.append(
+            _of_task(frame, key)
+            | {
+                "name": _last(key),
+                "mean": known["mean"],
+                "ci": None if None in ci else ci,
+                "n_runs": known["runs"],
+                "place": None if None in place or pd.isna(place).any() else [int(each) for each in place],
+                "may_be_best": known["may_be_best"],
+            }
+        )
+    return rows
+
+
+def _pairs(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a row for each pair of a comparison, as sentences and tables have it."""
+    if kind.part is None or kind.part.pairs is None:
+        return []
+    frame = ask(kind, result, kind.part.pairs, "to_dict")
+    rows = []
+    for key, (first, second), row in zip(frame.index, frame.attrs["sides"], frame.to_dict("records"), strict=True):
+        rows.append(
+            _of_task(frame, key)
+            | {
+                "first": first,
+                "second": second,
+                "difference": row["difference"],
+                "ci": None if "lower" not in row else [row["lower"], row["upper"]],
+                "p": row.get("p"),
+                "shown": bool(row["shown"]),
+            }
+        )
+    return rows
+
+
+def _of_task(frame: pd.DataFrame, key: Any) -> dict[str, Any]:
+    """Return the task of a row, nothing where there is one."""
+    if frame.index.nlevels == 1:
+        return {}
+    return {"task": ", ".join(str(each) for each in key[:-1])}
+
+
+def _last(key: Any) -> str:
+    return str(key[-1] if isinstance(key, tuple) else key)
+
+
+def _next(result: xr.Dataset, algorithms: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return how many tasks, or items, would tell the best from its nearest rival, if they are not told apart."""
+    taken = dict(_NOTHING_NEXT)
+    if "tasks_to_show" not in result or not algorithms:
+        return taken
+    best = algorithms[0]["name"]
+    own = [row for row in pairs if best in (row["first"], row["second"])]
+    rivals = [row for row in own if not row["shown"] and row["p"] is not None]
+    if not rivals:
+        return taken
+    nearest = min(rivals, key=lambda row: abs(row["difference"]))
+    sides = zip(*(result[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b")), strict=True)
+    place = [{*pair} for pair in sides].index({nearest["first"], nearest["second"]})
+    what = "tasks"
+    if names.is_item(str(result.attrs.get("task", ""))):
+        what = "items"
+    taken[what] = result["tasks_to_show"].to_numpy()[place]
+    return taken
+
+
+def _settings(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
+    """Return what gives the same numbers again."""
+    given = {name: result.attrs[name] for name in _SETTINGS if name in result.attrs}
+    return {"method": kind.name, **given, "xcurves": result.attrs.get("xcurves_version")}

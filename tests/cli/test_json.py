@@ -1,0 +1,247 @@
+"""What programs read: one JSON object on stdout, its schema, exit statuses, and the summary for GitHub."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xcurves
+from layers import slow
+from places import ROOT
+from strategies import make_curves
+from xcurves.__main__ import main
+
+jsonschema = pytest.importorskip("jsonschema")
+SCHEMA = json.loads((ROOT / "docs" / "answer.schema.json").read_text(encoding="utf-8"))
+
+
+def checked(text):
+    """Return the only object of a text, which the schema allows."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    answer = json.loads(text, parse_constant=refuse)
+    jsonschema.validate(answer, SCHEMA, jsonschema.Draft202012Validator)
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return tmp_path
+
+
+def write_scores(gap=3.0, n_tasks=1, column="score"):
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"t{task}", name, run, rng.normal() + (gap if name == "best" else 0))
+        for task in range(n_tasks)
+        for name in ("best", "mid", "low")
+        for run in range(8)
+    ]
+    frame = pd.DataFrame(rows, columns=["env", "agent", "seed", column])
+    if n_tasks == 1:
+        frame = frame.drop(columns="env")
+    frame.to_csv("scores.csv", index=False)
+    return frame
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.mark.parametrize("n_tasks", [1, 8])
+def test_stdout_is_one_object_that_says_what_the_sentences_say(n_tasks, capsys):
+    write_scores(n_tasks=n_tasks)
+    _, said, _ = run(capsys, "scores.csv")
+    status, out, _ = run(capsys, "scores.csv", "--json")
+    assert out.count("\n") == 1
+    answer = checked(out)
+    assert status == 0
+    assert answer["verdict"] in said
+    reading = {"algorithm": "agent", "run": "seed", "training": None, "score": "score", "direction": "higher"}
+    assert answer["reading"] | reading == answer["reading"]
+    assert answer["reading"]["tasks"] == ([] if n_tasks == 1 else ["env"])
+    assert answer["algorithms"][0]["name"] == "best"
+    assert [each["may_be_best"] for each in answer["algorithms"]] == [True, False, False]
+    shown = {(each["first"], each["second"]) for each in answer["pairs"] if each["shown"]}
+    assert shown == {("best", "mid"), ("best", "low")}
+
+
+def test_numbers_are_those_of_the_function(capsys):
+    frame = write_scores(n_tasks=8)
+    answer = checked(run(capsys, "scores.csv", "--json")[1])
+    means = frame.groupby("agent")["score"].mean()
+    for each in answer["algorithms"]:
+        assert each["mean"] == pytest.approx(means[each["name"]])
+    scores = frame.curves.to_dataarray()
+    result = scores.curves.across_tasks(task="env", rng=0)
+    p = result["pvalue_adjusted"].sel(task_effect="random")
+    for pair in answer["pairs"]:
+        sides = {pair["first"], pair["second"]}
+        (place,) = (i for i, label in enumerate(result["pair"].values) if set(str(label).split(" - ")) == sides)
+        assert pair["p"] == p.values[place]
+        assert pair["difference"] == pytest.approx(means[pair["first"]] - means[pair["second"]])
+
+
+def test_python_returns_the_same_object(capsys):
+    frame = write_scores(n_tasks=8)
+    by_shell = checked(run(capsys, "scores.csv", "--json")[1])
+    tree = frame.curves.to_dataarray().curves.analyze(include=["across_tasks"], rng=0)
+    by_python = tree.curves.to_dict()
+    assert json.loads(json.dumps(by_python)) == by_python
+    assert by_python["settings"].pop("rng") == by_shell["settings"].pop("rng")
+    assert by_python == by_shell
+    result = tree["across_tasks"].to_dataset()
+    assert xcurves.to_dict(result)["pairs"] == by_shell["pairs"]
+
+
+def test_curves_that_were_not_read_have_no_reading():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4)))
+    answer = checked(json.dumps(curves.curves.pairwise(rng=0).curves.to_dict()))
+    assert answer["reading"] is None
+
+
+def test_every_kind_has_such_an_object():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 6, 4)))
+    results = [
+        curves.curves.randomized_anova(n_resamples=99, rng=0),
+        curves.curves.ss_profile(n_resamples=99, rng=0),
+        curves.isel(training=-1).curves.performance_cdf(),
+        curves.isel(training=-1).curves.compare_distributions(),
+        curves.curves.contrast({"a0": 1, "a1": -1}, rng=0),
+        curves.curves.assign_looks(3).curves.sequential(n_looks=2, n_resamples=99, rng=0),
+    ]
+    for result in results:
+        answer = checked(json.dumps(result.curves.to_dict()))
+        assert answer["settings"]["method"] == result.attrs["xcurves_result"]
+
+
+def test_tasks_that_it_takes_are_those_of_the_nearest_rival():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(9, 3, 4, 1)) + rng.normal(0, 0.7, (9, 3, 1, 1)) + np.array([0.5, 0.2, 0])[:, None, None]
+    curves = make_curves(values, task=list("abcdefghi"))
+    result = curves.curves.across_tasks(rng=0)
+    answer = result.curves.to_dict()
+    best = answer["algorithms"][0]["name"]
+    rivals = [each for each in answer["pairs"] if best in (each["first"], each["second"]) and not each["shown"]]
+    nearest = min(rivals, key=lambda each: abs(each["difference"]))
+    labels = {
+        " - ".join(sides) for sides in ((nearest["first"], nearest["second"]), (nearest["second"], nearest["first"]))
+    }
+    (label,) = labels & set(result["pair"].values.tolist())
+    needed = result["tasks_to_show"].sel(pair=label).item()
+    assert answer["next"]["tasks"] == (needed if np.isfinite(needed) else None)
+    as_items = curves.rename(task="question").curves.across_tasks(task="question", rng=0).curves.to_dict()["next"]
+    assert (as_items["tasks"], as_items["items"]) == (None, answer["next"]["tasks"])
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        (["scores.csv", "--algorithm", "nobody"], "algorithm"),
+        (["nothing.csv"], None),
+        (["scores.csv", "--no-such-option"], None),
+        (["scores.csv", "--better", "nobody"], None),
+        (["gate", "scores.csv", "--baseline", "nobody"], None),
+    ],
+)
+def test_what_is_refused_is_an_object_with_status_2(options, argument, capsys):
+    write_scores()
+    try:
+        status, out, err = run(capsys, *options, "--json")
+    except SystemExit as ended:
+        status, (out, err) = ended.code, capsys.readouterr()
+    error = checked(out)["error"]
+    assert status == 2
+    assert err
+    assert error["reason"]
+    if argument is not None:
+        assert error["argument"] == argument
+
+
+def test_the_sources_are_one_object(capsys):
+    status, out, _ = run(capsys, "sources", "--json")
+    said = json.loads(out)
+    assert status == 0
+    assert {"name", "what", "files", "command"} == set(said["sources"][0])
+
+
+def test_an_unexpected_error_is_4_and_an_object(monkeypatch, capsys):
+    write_scores()
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(xcurves, "analyze", broken)
+    status, out, err = run(capsys, "scores.csv", "--json")
+    assert (status, checked(out)["error"]["reason"]) == (4, "a bug")
+    assert "ZeroDivisionError" in err
+    assert run(capsys, "scores.csv", "--traceback")[0] == 4
+
+
+@pytest.mark.parametrize(("name", "status"), [("best", 0), ("mid", 1), ("low", 1)])
+@pytest.mark.parametrize("lower", [False, True])
+def test_better_is_the_exit_status(name, status, lower, capsys):
+    write_scores(gap=-3.0 if lower else 3.0, column="loss" if lower else "score")
+    assert run(capsys, "scores.csv", "--better", name)[0] == status
+    assert run(capsys, "scores.csv", "--better", name, "--reference", name)[0] == status
+    assert run(capsys, "scores.csv")[0] == 0
+
+
+def test_better_is_3_where_nothing_is_shown_and_refused_where_it_cannot_be(capsys):
+    write_scores(gap=0.0)
+    assert run(capsys, "scores.csv", "--better", "best")[0] == 3
+    status, _, err = run(capsys, "scores.csv", "--better", "best", "--reference", "low")
+    assert status == 2
+    assert "Leave --reference out" in err
+
+
+def test_github_gets_markdown_in_its_file_or_on_stdout(here, monkeypatch, capsys):
+    write_scores()
+    status, out, _ = run(capsys, "scores.csv", "--better", "mid", "--github")
+    assert status == 1
+    assert "| best and mid | " in out
+    assert out.rstrip().endswith("Exit status 1: shown not to be better, or dropped.")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    (here / "summary.md").write_text("before\n")
+    _, quiet, _ = run(capsys, "scores.csv", "--github")
+    assert "| best and mid | " not in quiet
+    written = (here / "summary.md").read_text()
+    assert written.startswith("before\n**best has the highest mean score")
+    assert run(capsys, "scores.csv", "--github", "--json")[0] == 0
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    assert run(capsys, "scores.csv", "--github", "--json")[0] == 2
+
+
+def test_labels_cannot_break_the_summary(capsys):
+    frame = write_scores()
+    frame["agent"] = frame["agent"].replace({"best": "a|b*c", "mid": "<script>"})
+    frame.to_csv("scores.csv", index=False)
+    _, out, _ = run(capsys, "scores.csv", "--github")
+    assert r"a\|b\*c and \<script\>" in out
+
+
+@slow
+def test_a_process_prints_json_only():
+    write_scores()
+    command = [sys.executable, "-m", "xcurves", "scores.csv", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0
+    checked(done.stdout)
+
+
+def test_answers_of_arrays_are_refused():
+    with pytest.raises(TypeError):
+        xcurves.to_dict(xr.DataArray([1.0]))
