@@ -123,6 +123,9 @@ def test_steps_of_validation_that_count_epochs_are_no_iterations(tmp_path):
     frame = readers.read(tmp_path)
     assert frame.dropna(subset="accuracy/top1")["step"].tolist() == [50, 100, 150]
     assert len(frame) == 15
+    between = re.sub(r'"time": 0.5, "step": (\d+)0', r'"time": 0.5, "step": \g<1>5', mmengine(by_epoch=False))
+    write(path, between)
+    assert readers.read(tmp_path).dropna(subset="accuracy/top1")["step"].tolist() == [55, 105, 155]
 
 
 @pytest.mark.parametrize("form", ["mmengine", "text"])

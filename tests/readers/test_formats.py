@@ -17,6 +17,8 @@ import xcurves
 from layers import every
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import could_be_log, format_of, read_rows
+from xcurves.readers.formats.json_rows import is_json
+from xcurves.readers.open_files import HEAD
 
 NAMES = st.from_regex(r"[a-z]{1,3}(_[a-z]{1,3})?", fullmatch=True)
 NUMBERS = st.one_of(
@@ -395,6 +397,17 @@ def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
         assert "\n" not in said
         assert not said or str(path) in said
     assert refused < 60
+
+
+def test_one_value_of_json_is_known_whatever_its_size_and_only_with_numbers(tmp_path):
+    path = tmp_path / "a.json"
+    rows = [{"step": step, "loss": 1 / (1 + step)} for step in range(4000)]
+    path.write_text(json.dumps(rows))
+    assert path.stat().st_size > HEAD
+    assert read_rows(path).rows["loss"].tolist() == [row["loss"] for row in rows]
+    assert is_json(b'{"loss": [1.5, 2.5]}', path)
+    assert not is_json(b'{"loss": ["low", "high"]}', path)
+    assert not is_json(b'{"loss": []}', path)
 
 
 @pytest.mark.parametrize(

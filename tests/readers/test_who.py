@@ -116,6 +116,13 @@ def test_a_configuration_cannot_harm(tmp_path):
     assert who(tmp_path)[0] == [["a", number] for number in range(4)]
 
 
+def test_beside_a_configuration_that_cannot_be_read_another_is(tmp_path):
+    runs(tmp_path, SWEEP, "params.json")
+    for home in tmp_path.iterdir():
+        write(home / "config.json", "{")
+    assert [each[:2] for each in who(tmp_path)[0]] == [[each["env_id"], each["algo"]] for each in SWEEP]
+
+
 def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
     for name in ("ant/PPO_ant_log_0", "ant/PPO_hop_log_1"):
         write(tmp_path / f"{name}.csv", "step,loss\n0,3\n1,2\n")
