@@ -1,6 +1,9 @@
 """Refusals hold argument, value, reason and cure, and are written for Python or another audience."""
 
+import contextlib
+import importlib
 import pickle
+import pkgutil
 
 import numpy as np
 import pytest
@@ -64,6 +67,30 @@ def test_a_refusal_is_pickled_with_all_that_it_holds(refusal):
     assert len(again.args) == 4
     assert str(again) == str(refusal)
     assert again.cure.calls == refusal.cure.calls
+
+
+def types_of(kind):
+    """Return a type of refusals and those made of it."""
+    return [kind, *(each for made in kind.__subclasses__() for each in types_of(made))]
+
+
+def test_every_type_of_refusal_is_pickled():
+    import_all()
+    every = types_of(Refusal)
+    assert {"Refusal", "WrongType", "Missing", "Doubtful", "RunError", "TooLargeError"} <= {e.__name__ for e in every}
+    for kind in every:
+        refusal = kind("curves", ("a", "1"), Text("run 1 of 'a'", " is short"), Cure("Say: ", FAILED))
+        again = pickle.loads(pickle.dumps(refusal))
+        assert (type(again), again.args, str(again)) == (kind, refusal.args, str(refusal))
+
+
+def import_all():
+    """Import every module of the package, so that all types are made."""
+    for module in pkgutil.walk_packages(xcurves.__path__, "xcurves."):
+        if module.name.endswith("__main__"):
+            continue
+        with contextlib.suppress(ImportError):  # of packages that are not installed
+            importlib.import_module(module.name)
 
 
 def test_types_are_those_that_callers_catch():

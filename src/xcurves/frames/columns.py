@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core.labels import DIMS, EVALUATION, did_you_mean, plain_labels
-from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
+from xcurves.core.names import USUAL_EXTRAS, dim_of
 from xcurves.core.refusal import (
     UNSAID,
     Call,
@@ -183,7 +183,7 @@ def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Map
     there = [name for name in asked.values() if name in frame]
     free = [name for name in frame if name not in there]
     missing = [dim for dim, name in asked.items() if name not in there and dim != "value"]
-    usual = usual_columns(free, missing)
+    usual = _usual_columns(free, missing)
     if column is not None and column in frame.index.names:
         return ". Make columns of the index: frame.reset_index()"
     near = did_you_mean(column, free)
@@ -218,17 +218,13 @@ def _cure_of_missing_run(frame: pd.DataFrame, column: Any, there: Sequence[str],
     return f". If each algorithm has one run: frame[{column!r}] = 0"
 
 
-def usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:
-    """Return the first column with a usual name of each dim; of a dim of tasks under "extra"."""
+def _usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:
+    """Return the first column that is called like each dim; of a dim of tasks under "extra"."""
     names = list(columns)
     first_of: dict[str, Any] = {}
     for dim in dims:
-        argument: str = "extra"
-        synonyms: Iterable[str] = USUAL_EXTRAS
-        if dim in DIMS:
-            argument = dim
-            synonyms = SYNONYMS[dim].split()
-        usual = [name for name in names if str(name).casefold() in synonyms]
+        argument, kind = ("extra", "task") if dim not in DIMS else (dim, dim)
+        usual = [name for name in names if dim_of(name) == kind]
         if usual:
             first_of[argument] = usual[0]
     return first_of
