@@ -1,5 +1,7 @@
 """Profiles over many items, on the scale of t: p and intervals of all fractions of all pairs, by plain loops."""
 
+from warnings import catch_warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -75,3 +77,28 @@ def test_the_mean_over_training_is_that_of_across_tasks(found, scores):
     across = scores.curves.across_tasks(task="question_id", rng=0)
     wanted = across.pvalue_adjusted.sel(task_effect="random").values
     np.testing.assert_allclose(found.mean_pvalue_adjusted, wanted, atol=0.006)
+
+
+@pytest.mark.parametrize(("n_items", "share"), [(14, 0.1), (150, 0.03), (400, 0.01)])
+def test_rare_differences_have_the_intervals_of_across_tasks(n_items, share):
+    # exact and random flips on the scale of ranks, and that of t
+    rng = np.random.default_rng(5)
+    base = rng.random((1, n_items)) < 0.7
+    answers = np.where(rng.random((3, n_items)) < share, ~base, base).astype(float)
+    assert 0 < (answers[0] != answers[1]).sum() < 20
+    items = make_items(n_items).squeeze("run", drop=True).expand_dims(run=[0], training=[1.0])
+    items = items.transpose("algorithm", "question_id", "run", "training").copy(data=answers[..., None, None])
+    found = items.curves.profile_across_tasks(task="question_id", fractions=[1.0], rng=0)
+    with catch_warnings(action="ignore"):
+        across = items.curves.across_tasks(task="question_id", rng=0).sel(task_effect="random")
+    for name in ("difference_ci", "difference_ci_simultaneous"):
+        # whole numbers of many items are flipped in single precision there
+        np.testing.assert_allclose(found[name].values[:, 0], across[name], rtol=1e-5, err_msg=name)
+
+
+def test_points_and_several_answers_have_no_further_items(scores):
+    rng = np.random.default_rng(6)
+    points = scores + rng.normal(size=scores.shape)
+    found = points.curves.profile_across_tasks(task="question_id", fractions=[1.0], rng=0)
+    final = points.isel(training=[-1]).curves.across_tasks(task="question_id", rng=0).sel(task_effect="random")
+    np.testing.assert_allclose(found["difference_ci"].values[:, 0], final["difference_ci"], atol=1e-12)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Bools, Floats
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import direction, labels, magnitudes, task_dims, validation
 from xcurves.core.driver import is_lazy, per_task, reduce_runs
 from xcurves.core.jobs import Group
@@ -30,6 +30,8 @@ from xcurves.multi_task.absent_runs import refuse_strangers
 from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.task_options import TaskGroups
+
+_INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 
 
 def profile_across_tasks(
@@ -101,6 +103,8 @@ def profile_across_tasks(
     ``c`` is the critical value of the largest \|T\| over ``f`` of the differences less their mean. Of unlike families
     that band would hold as seldom as .62, since a heavy family pulls the mean towards itself: their band is that of
     subset means at a level of :math:`1 - \alpha / K` for ``K`` fractions, NaN where no p is so small.
+    Of tasks with single answers that are 0 or 1 at the last fraction, intervals at fractions are the hulls with those
+    of two further tasks, as in `across_tasks`.
 
     For the band of a mean curve whole residual runs get random signs, and every replicate is studentized by its own
     standard error. It is NaN where a task has one run, or runs are too few for a finite band.
@@ -200,8 +204,18 @@ class _Profile(JoinedTasks):
         count = has.sum(axis=-1)
         means = _means_of_runs(at_fractions, count)[..., begun]
         of_training = _means_of_runs(of_curves, count)
-        self._pairs(out, means, of_training, count > 0, begun)
+        is_rare = self._may_rarely_differ(at_fractions[..., begun], count)
+        self._pairs(out, means, of_training, count > 0, begun, is_rare=is_rare)
         self._mean_curves(out, at_fractions, has, begun)
+
+    def _may_rarely_differ(self, scores: Floats, count: Index) -> bool:
+        """Return whether these are items alike and alone, with one answer of 0 or 1 at the last fraction."""
+        known = scores[~np.isnan(scores)]
+        last = scores[..., -1:]
+        are_answers = np.isnan(last) | (last == 0) | (last == 1)
+        is_alone = len(set(self.groups)) == len(self.groups) and count.max() == 1
+        # between checkpoints scores are between 0 and 1
+        return bool(is_alone and known.size and known.min() >= 0 and known.max() <= 1 and are_answers.all())
 
     def _mean_curves(self, out: Mapping[str, Floats], scores: Floats, has: Bools, begun: Bools) -> None:
         """Fill in mean curves over the tasks that have all algorithms, at fractions `begun`."""
@@ -231,6 +245,8 @@ class _Profile(JoinedTasks):
         of_training: Floats,
         has: Bools,
         begun: Bools,
+        *,
+        is_rare: bool,
     ) -> None:
         """Fill in the differences of pairs, given means of shape (task, algorithm, fraction), at fractions `begun`."""
         here = has[:, self.pairs].all(axis=-1).T
@@ -253,7 +269,7 @@ class _Profile(JoinedTasks):
         # A pair with few tasks of its own has its exact intervals.
         by_t = np.array([not takes_ranks and not own.exact for own in own_plans])
         if by_t.any():
-            self._by_t(out, (x, x_of_training), weights, plan, begun, by_t)
+            self._by_t(out, (x, x_of_training), weights, plan, begun, by_t, is_rare=is_rare)
 
         # All fractions of all pairs are one family of tests, flipped alike.
         members = x.reshape(1, -1, len(kept))
@@ -274,8 +290,20 @@ class _Profile(JoinedTasks):
                 n_tests,
             )
             out["band_method"][pair] = difference.pop("band_method")
+            if is_rare:
+                of_pair = x[pair][:, families]
+                self._widen(difference, of_pair, own, n_tests)
             for name, values in difference.items():
                 out[name][pair][begun] = values
+
+    def _widen(self, difference: dict[str, Floats], x: Floats, own: plans.FlipPlan, n_tests: int) -> None:
+        """Replace intervals by their hulls with those of two further items, of which each side leads in one."""
+        n_families = np.full(len(x), float(x.shape[-1]))
+        more, of_more = task_flips.with_two_more(x, n_families, own)
+        alpha = self.context.alpha
+        both = task_flips.flip_intervals(*more, of_more, alpha, alpha / max(1, n_tests))
+        for name, ends in zip(_INTERVALS, both, strict=True):
+            difference[name] = t_scale.hull(difference[name], ends)
 
     def _by_t(
         self,
@@ -285,11 +313,13 @@ class _Profile(JoinedTasks):
         plan: plans.FlipPlan,
         begun: Bools,
         chosen: Bools,
+        *,
+        is_rare: bool,
     ) -> None:
         """Fill in p of all pairs on the scale of t, and intervals and bands of those `chosen`: of many tasks."""
         x, x_of_training = sums_of_families
         alpha = self.context.alpha
-        found, sums = _flipped(x, weights, plan, alpha)
+        found, sums = _flipped(x, weights, plan, alpha, two_more=is_rare)
         shape = x.shape[:-1]
         pvalue, adjusted = (each.reshape(shape) for each in (found.pvalue, found.pvalue_adjusted))
         pvalue[np.isnan(x).all(axis=-1)] = np.nan
@@ -299,11 +329,12 @@ class _Profile(JoinedTasks):
         out["mean_pvalue_adjusted"][:] = np.maximum(of_training.pvalue_adjusted, of_training.pvalue)
 
         estimate = np.nansum(x, axis=-1)
-        for name, ratio in (
-            ("difference_ci", found.own),
-            ("difference_ci_simultaneous", found.together),
-        ):
-            ends = t_scale.intervals(sums, ratio).reshape(*shape, 2)
+        limits = (found.own, found.own_of_more), (found.together, found.together_of_more)
+        for name, (ratio, ratio_of_more) in zip(_INTERVALS, limits, strict=True):
+            ends = t_scale.intervals(sums, ratio)
+            if is_rare:
+                ends = t_scale.hull(ends, t_scale.intervals(t_scale.with_two_more(sums), ratio_of_more))
+            ends = ends.reshape(*shape, 2)
             for pair in np.flatnonzero(chosen):
                 out[name][pair][begun] = ends[pair]
         for pair in np.flatnonzero(chosen):
@@ -322,16 +353,20 @@ class _Profile(JoinedTasks):
         return self.family_sums(d)
 
 
-def _flipped(x: Floats, weights: Floats, plan: plans.FlipPlan, alpha: float) -> tuple[t_scale.FlipTests, PairTotals]:
+def _flipped(
+    x: Floats, weights: Floats, plan: plans.FlipPlan, alpha: float, *, two_more: bool = False
+) -> tuple[t_scale.FlipTests, PairTotals]:
     """Return what flips say on the scale of t of sums of families, (pair, level, family), one family of tests."""
     n_levels = x.shape[1]
-    members = OwnMembers(
-        np.nan_to_num(x.reshape(-1, x.shape[-1])),
-        np.nan_to_num(np.repeat(weights, n_levels, axis=0)),
-    )
+    numbers, weights = x.reshape(-1, x.shape[-1]), np.repeat(weights, n_levels, axis=0)
+    if two_more:
+        # of weight 1, as the further ones
+        n_families = np.count_nonzero(~np.isnan(weights), axis=-1)[:, np.newaxis]
+        numbers, weights = numbers * n_families, weights * n_families
+    members = OwnMembers(np.nan_to_num(numbers), np.nan_to_num(weights))
     sums = totals(members, len(members.x))
     tested = task_flips.can_be_shown(sums.n_families.astype(np.intp), alpha)
-    return t_scale.flip_tests(members, sums, Signs(plan), tested, alpha), sums
+    return t_scale.flip_tests(members, sums, Signs(plan), tested, alpha, two_more=two_more), sums
 
 
 def _means_of_runs(scores: Floats, count: Floats) -> Floats:

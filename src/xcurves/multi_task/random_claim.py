@@ -86,7 +86,7 @@ class RandomClaim:
         levels = (alpha, self.level_of_each(n_families))
         ends = task_flips.flip_intervals(x[known], weights[known], plan, *levels)
         if self.is_rare:
-            more, plan_of_more = self._with_two_more(x[known], n_families[known], plan)
+            more, plan_of_more = task_flips.with_two_more(x[known], n_families[known], plan)
             with_more = task_flips.flip_intervals(*more, plan_of_more, *levels)
             ends = np.stack(list(map(t_scale.hull, ends, with_more)))
         ends[:, ~self.facts.varies[known]] = np.nan
@@ -110,16 +110,6 @@ class RandomClaim:
 
     def _plan(self, n_families: int) -> plans.FlipPlan:
         return plans.plan_flips(n_families, self.context.n_resamples, self.context.entropy)
-
-    def _with_two_more(
-        self, x: Floats, n_families: Floats, plan: plans.FlipPlan
-    ) -> tuple[tuple[Floats, Floats], plans.FlipPlan]:
-        """Return numbers and weights of items of 0 and 1 with two further ones, of which each side is ahead in one."""
-        weight = 1 / (n_families[:, np.newaxis] + 2)
-        in_all = x * n_families[:, np.newaxis] * weight
-        numbers = np.hstack([in_all, weight, -weight])
-        weights = np.where(np.isnan(numbers), np.nan, weight)
-        return (numbers, weights), plan.of(plan.n_families + 2)
 
     def _margins(
         self,
@@ -316,7 +306,7 @@ class RandomClaim:
             ends = task_flips.flip_intervals(x, weights, plan, self.context.alpha)[0]
             if self.is_rare:
                 n = sums.n_families[some]
-                numbers, of_more = self._with_two_more(x, n, plan)
+                numbers, of_more = task_flips.with_two_more(x, n, plan)
                 with_more = task_flips.flip_intervals(*numbers, of_more, self.context.alpha)
                 ends = t_scale.hull(ends, with_more[0])
             by_itself[some] = ends

@@ -295,6 +295,15 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         yield subset_sums(of_member[is_present])[1:] / sums_of_weights
 
 
+def with_two_more(x: Floats, n_families: Floats, plan: FlipPlan) -> tuple[tuple[Floats, Floats], FlipPlan]:
+    """Return numbers and weights of items of 0 and 1 with two further ones, of which each side is ahead in one."""
+    weight = 1 / (n_families[:, np.newaxis] + 2)
+    in_all = x * n_families[:, np.newaxis] * weight
+    numbers = np.hstack([in_all, weight, -weight])
+    weights = np.where(np.isnan(numbers), np.nan, weight)
+    return (numbers, weights), plan.of(plan.n_families + 2)
+
+
 def profile_difference(x: Floats, weights: Floats, plan: FlipPlan, alpha: float, n_tests: int) -> dict[str, Floats]:
     """Return the difference of a pair at every level, `x` (level, family), with intervals and a band over all levels.
 
