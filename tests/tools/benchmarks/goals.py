@@ -50,7 +50,6 @@ from experiments import endgames
 from places import ROOT
 from xcurves import archive, tutorial
 from xcurves.kernels.distributions import ecdf
-from xcurves.kernels.one_task import contrasts
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 MARKS = "<!-- goals -->\n", "<!-- end of goals -->\n"
@@ -70,6 +69,8 @@ class Goal(NamedTuple):
         The smallest ratio of the peer's time by ours, or the largest number of seconds.
     scale : float
         How often the peer's part has to be done for the whole.
+    unit : str
+        Without a peer: "s", or "MB" of a call that returns them.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Goal(NamedTuple):
     peer: Callable[[], Any] | None
     aim: float
     scale: float = 1.0
+    unit: str = "s"
 
 
 @cache
@@ -318,8 +320,8 @@ def task_goals() -> list[Goal]:
     bundled = partial(tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks, rng=0)
     return [
         Goal(
-            "`across_tasks`, 60 × 5 × 10 × 200, without intervals of each task",
-            partial(across, tasks),
+            "`across_tasks`, 60 × 5 × 10 × 200",
+            partial(tasks.curves.across_tasks, rng=0),
             None,
             1.0,
         ),
@@ -379,38 +381,63 @@ def task_goals() -> list[Goal]:
 def item_goals() -> list[Goal]:
     """Return the goals of items of evaluations."""
     goals = []
-    for name, items, aim in (
-        ("100 × 10,000 of 0 and 1", {"n_algorithms": 100, "n_items": 10_000}, 3.0),
-        (
-            "100 × 10,000 points",
-            {"n_algorithms": 100, "n_items": 10_000, "points": True},
-            4.0,
-        ),
-        (
-            "100 × 10,000, ten with gaps",
-            {"n_algorithms": 100, "n_items": 10_000, "gaps": 10},
-            8.0,
-        ),
-        ("20 × 2,000", {"n_algorithms": 20, "n_items": 2_000}, 0.4),
-        (
-            "10 × 1,000 × 5 answers",
-            {"n_algorithms": 10, "n_items": 1_000, "n_answers": 5},
-            0.5,
-        ),
-        (
-            "181 × 41 points",
-            {"n_algorithms": 181, "n_items": 41, "points": True},
-            5.0,
-        ),
-        ("65 × 115,000", {"n_algorithms": 65, "n_items": 115_000}, 25.0),
+    for name, items, aim, most in (
+        ("100 × 10,000 of 0 and 1", {"n_algorithms": 100, "n_items": 10_000}, 3.0, 300.0),
+        ("100 × 10,000 points", {"n_algorithms": 100, "n_items": 10_000, "points": True}, 4.0, 300.0),
+        ("100 × 10,000, ten with gaps", {"n_algorithms": 100, "n_items": 10_000, "gaps": 10}, 8.0, None),
+        ("20 × 2,000", {"n_algorithms": 20, "n_items": 2_000}, 0.4, None),
+        ("10 × 1,000 × 5 answers", {"n_algorithms": 10, "n_items": 1_000, "n_answers": 5}, 0.5, None),
+        ("181 × 41 points", {"n_algorithms": 181, "n_items": 41, "points": True}, 5.0, None),
+        ("65 × 115,000", {"n_algorithms": 65, "n_items": 115_000}, 25.0, 1_500.0),
     ):
         compare = partial(_compare_items, items)
         goals.append(Goal(f"items: `across_tasks`, {name}", compare, None, aim))
-    shown = partial(evaluations.show, 20, 2_000)
-    return [
-        *goals,
-        Goal("items: sentences, table, picture of 20 × 2,000", shown, None, 3.0),
-    ]
+        if most is not None:
+            memory = partial(evaluations.peak_memory, items)
+            goals.append(Goal(f"items: memory of `across_tasks`, {name}", memory, None, most, unit="MB"))
+        if name in EVALSTATS_DOES:
+            n_some = EVALSTATS_DOES[name]
+            peer = partial(evaluations.by_evalstats, **items | {"n_algorithms": n_some})
+            scale = _n_pairs(items["n_algorithms"]) / _n_pairs(n_some)
+            goals.append(Goal(f"items: `across_tasks`, {name}: evalstats", compare, peer, 0.0, scale))
+    trained = evaluations.checkpoints(3, 1_000, 10).curves
+    more = {
+        "items: sentences, table, picture of 20 × 2,000": (partial(evaluations.show, 20, 2_000), 3.0),
+        "items: `profile_across_tasks`, 3 × 1,000 × 10 checkpoints": (
+            partial(trained.profile_across_tasks, task="item", rng=0),
+            2.0,
+        ),
+        "items: `across_tasks`, 3 × 1,000 × the last of 10 checkpoints": (
+            partial(trained.across_tasks, task="item", training_weights="final", rng=0),
+            2.0,
+        ),
+        "items: `sequential` of 2 × 1,000 × 8 answers, 8 looks": (_items_looked_at, 30.0),
+        "items: `runs_needed` of 2 × 200 × 3 answers": (_items_planned, 30.0),
+    }
+    return [*goals, *(Goal(name, call, None, aim) for name, (call, aim) in more.items())]
+
+
+# of how many algorithms the peer compares the pairs; its time is that of all pairs, in proportion
+EVALSTATS_DOES = {
+    "100 × 10,000 of 0 and 1": 3,
+    "20 × 2,000": 8,
+    "10 × 1,000 × 5 answers": 10,
+    "181 × 41 points": 12,
+}
+
+
+def _n_pairs(n_algorithms: int) -> int:
+    return n_algorithms * (n_algorithms - 1) // 2
+
+
+def _items_looked_at() -> xr.Dataset:
+    items = evaluations.make_items(2, 1_000, 8)
+    return items.assign_coords(look=("run", np.arange(1, 9))).curves.sequential(task="item", n_looks=8, rng=0)
+
+
+def _items_planned() -> xr.Dataset:
+    items = evaluations.make_items(2, 200, 3).rename(item="task")
+    return items.curves.runs_needed(test="across_tasks", rng=0)
 
 
 def _compare_items(items: dict[str, Any]) -> xr.Dataset:
@@ -444,22 +471,6 @@ def looked_at(n_algorithms: int, n_runs: int, n_levels: int, n_looks: int) -> xr
     nested = curves(1, n_algorithms, n_runs, n_levels)
     look = np.repeat(np.arange(1, n_looks + 1), n_runs // n_looks)
     return nested.assign_coords(look=("run", look)).curves.sequential(n_looks=n_looks, rng=0)
-
-
-def across(tasks: xr.DataArray) -> xr.Dataset:
-    """Compare across tasks, with constants in place of the test and interval of each task."""
-    made = contrasts.contrast_tests
-    contrasts.contrast_tests = lambda design, *_: _no_intervals(design)
-    try:
-        return tasks.curves.across_tasks(rng=0)
-    finally:
-        contrasts.contrast_tests = made
-
-
-def _no_intervals(design: contrasts.ContrastDesign) -> dict[str, np.ndarray]:
-    n_tasks = len(design.u)
-    one = ("statistic", "pvalue", "estimate", "estimate_ci_gap")
-    return dict.fromkeys(one, np.full(n_tasks, 0.5)) | {"estimate_ci": np.zeros((n_tasks, 2))}
 
 
 def experiment_goals() -> list[Goal]:
@@ -540,7 +551,9 @@ FAMILIES = (
 
 
 def measure(goal: Goal) -> np.ndarray:
-    """Return the ratio (peer by ours), or our seconds, of each run."""
+    """Return the ratio (peer by ours), or our seconds or megabytes, of each run."""
+    if goal.unit != "s":
+        return np.array([goal.ours() for _ in range(RUNS)])
     contenders = [goal.ours, goal.peer] if goal.peer else [goal.ours]
     for contender in contenders:
         contender()
@@ -571,7 +584,7 @@ def row(goal: Goal) -> str:
     except ImportError as error:
         return f"| {goal.name} | | not measured: {error} | | | |"
     met = (np.median(found) >= goal.aim) if goal.peer else (np.median(found) <= goal.aim)
-    unit = "" if goal.peer else " s"
+    unit = "" if goal.peer else f" {goal.unit}"
     aim = f"{'≥' if goal.peer else '≤'} {show(goal.aim)}{unit}" if goal.aim else "none"
     cells = [goal.name, aim, *(show(each) + unit for each in np.sort(found))]
     return f"| {' | '.join(cells)} | {'' if not goal.aim else 'met' if met else '**not met**'} |"
