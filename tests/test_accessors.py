@@ -16,6 +16,7 @@ import xarray as xr
 
 import stubs
 import xcurves
+from refusals import refused
 from strategies import make_curves
 from xcurves import accessors, public_names
 
@@ -251,7 +252,7 @@ def test_a_result_says_which_methods_it_has():
         lambda: result.curves.predict(10),
         lambda: result.curves.compare_learners(reference="a0"),
     ):
-        with pytest.raises(TypeError, match=r"^fit must be a.*randomized_anova\. Make one: "):
+        with refused("fit", "randomized_anova", cure="Make one: errors.curves.fit_power_law()", kind=xcurves.WrongType):
             call()
 
 

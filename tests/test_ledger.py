@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+import xcurves
+from refusals import refused
 from strategies import make_curves
 from xcurves.looks import ledger
 
@@ -69,7 +71,7 @@ def test_bytes_that_are_no_text_and_folders_are_refused(tmp_path):
     for each in (path, tmp_path, tmp_path / "gone.json"):
         with pytest.raises(ValueError, match="cannot be read as the JSON of an earlier look"):
             ledger.read(each)
-    with pytest.raises(TypeError, match="previous must be a result or a path; got 3"):
+    with refused("previous", 3, cure="Give the earlier result", kind=xcurves.WrongType):
         ledger.read(3)
 
 
@@ -81,7 +83,7 @@ def test_what_was_written_is_read(tmp_path):
 
 def test_a_plan_that_is_infinite_is_another_plan():
     before = ledger.Ledger(**PAST)._replace(plan={"level": float("inf")})
-    with pytest.raises(ValueError, match=r"level must stay as it was at the earlier look, inf; got 0.2"):
+    with refused("level", 0.2, cure="A plan is made before the first look"):
         ledger.refuse_changes(
             before,
             ledger.Ledger(**PAST)._replace(plan={"level": 0.2}),
@@ -107,10 +109,7 @@ def test_other_training_weights_and_another_confidence_level_are_another_plan():
         ):
             planned.curves.sequential(training_weights=weights, previous=found, **options)
     found = planned.curves.sequential(**options)
-    with pytest.raises(
-        ValueError,
-        match=r"confidence_level must stay as it was at the earlier look, 0.95; got 0.9",
-    ):
+    with refused("confidence_level", 0.9, cure="A plan is made before the first look"):
         planned.curves.sequential(confidence_level=0.9, previous=found, **options)
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 import xcurves
 from lazy import refuse_to_compute
+from refusals import refused
 from strategies import absent, make_curves
 
 
@@ -209,7 +210,7 @@ def test_too_few_runs_for_any_small_p_are_warned_of():
 
 
 def test_weights_of_another_kind_are_refused(curves):
-    with pytest.raises(TypeError, match=r"^weights must map algorithms to weights; got str"):
+    with refused("weights", "str", cure="Try {'a': 1, 'b': -1}", kind=xcurves.WrongType):
         xcurves.contrast(curves, "a0 - a1")
 
 

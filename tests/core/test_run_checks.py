@@ -5,7 +5,9 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
 from strategies import make_curves
+from xcurves.core.refusal import call, give
 from xcurves.core.run_checks import as_float
 
 
@@ -18,7 +20,7 @@ def test_an_incomplete_run_is_named_with_its_cures(curves):
     tasks = xr.concat([curves, curves], "task").assign_coords(task=["Ant", "Hopper"])
     tasks[1, 0, 2, :2] = np.nan
     tasks[1, 1, 3, 0] = np.nan
-    with pytest.raises(ValueError, match="lacks") as caught:
+    with refused("curves", ("'a0'", "2"), cure=call(".curves.align", 2, relative_to="budget")) as caught:
         xcurves.randomized_anova(tasks)
     assert str(caught.value) == (
         "task 'Hopper': algorithm 'a0', run 2 lacks 2 of 3 training levels (2 incomplete runs in all). "
@@ -29,13 +31,13 @@ def test_an_incomplete_run_is_named_with_its_cures(curves):
 
 def test_one_incomplete_run_is_not_counted(curves):
     curves[0, 2, 0] = np.nan
-    with pytest.raises(ValueError, match=r"run 2 lacks 1 of 3 training levels\. "):
+    with refused("curves", ("'a0'", "2"), cure=call(".curves.align", "intersection")):
         xcurves.randomized_anova(curves)
 
 
 def test_an_infinite_score_is_named(curves):
     curves[1, 2, 0] = -np.inf
-    with pytest.raises(ValueError, match="infinite") as caught:
+    with refused("curves", ("'a1'", "2"), cure=call(".curves.fill_failed", "worst")) as caught:
         xcurves.randomized_anova(curves)
     assert str(caught.value) == (
         "algorithm 'a1', run 2 has infinite values, -inf: a run that failed, if higher is better, and has no mean. Say "
@@ -52,7 +54,7 @@ def test_one_algorithm_is_no_comparison(curves):
 def test_paired_runs_must_match(curves):
     curves[1, 2] = np.nan
     curves[1, 3] = np.nan
-    with pytest.raises(ValueError, match="paired") as caught:
+    with refused("curves", cure=give(paired=False)) as caught:
         xcurves.randomized_anova(curves, paired=True)
     assert str(caught.value) == (
         "paired=True needs every run in every algorithm; algorithm 'a1' lacks run 2, 3. "

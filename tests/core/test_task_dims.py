@@ -8,6 +8,8 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
+from xcurves.core.refusal import give
 from xcurves.core.task_dims import named_dims
 
 VALUES = np.random.default_rng(0).normal(size=(8, 2, 4)) + np.array([[0.0], [0.8]])
@@ -76,7 +78,7 @@ def test_means_over_a_named_dim_are_those_of_numpy():
     ],
 )
 def test_no_cure_renames_a_dim_that_the_call_names(call):
-    with pytest.raises(ValueError, match=r"dims must include '(run|algorithm)'") as run:
+    with refused("dims", "('item', 'algorithm', 'who')", cure="Rename: da.rename(who='run')") as run:
         call(scores_of("item").rename(run="who"))
     assert "rename(item" not in str(run.value)
     assert "rename({'item'" not in str(run.value)
@@ -86,14 +88,16 @@ def test_no_cure_renames_a_dim_that_the_call_names(call):
 
 
 def test_curves_along_a_budget_are_not_made_of_a_named_dim():
-    with pytest.raises(ValueError, match=r"Scores have no training.*across_tasks\(task='item'\)"):
+    with refused(
+        "curves", "('item', 'algorithm', 'run')", cure="Scores have no training. Compare them: .curves.pairwise()"
+    ):
         scores_of("item").curves.profile_across_tasks(task="item")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_dim_without_evidence_is_asked_for_and_both_cures_work():
     scores = scores_of("site")
-    with pytest.raises(ValueError, match="'site' is of tasks, name it: task='site'") as e:
+    with refused("dims", "('site', 'algorithm', 'run')", cure=give(task="site")) as e:
         scores.curves.across_tasks(rng=0)
     by_item = VALUES.mean(axis=2)
     option = re.search(r"task='(\w+)'", str(e.value))[1]
@@ -103,7 +107,7 @@ def test_a_dim_without_evidence_is_asked_for_and_both_cures_work():
     renamed = eval(code, {"da": scores})
     assert renamed.curves.randomized_anova(rng=0).n_levels.item() == 8
     # The usual names of training are renamed at once.
-    with pytest.raises(ValueError, match=r"Rename: da\.rename\(epoch='training'\)"):
+    with refused("dims", "('epoch', 'algorithm', 'run')", cure="Rename: da.rename(epoch='training')"):
         scores_of("epoch").curves.across_tasks()
 
 

@@ -10,7 +10,9 @@ import xarray as xr
 from scipy.stats import rankdata
 
 import xcurves
+from refusals import refused
 from strategies import make_scores
+from xcurves.core.refusal import call, give
 
 INF = math.inf
 FAR = 1e6  # as bad as a failure, by rank
@@ -181,15 +183,9 @@ def test_selection_by_another_score_takes_failed_trials(k):
     [xcurves.performance_cdf, xcurves.compare_distributions, xcurves.tuning_curve],
 )
 def test_the_wrong_infinity_is_refused_by_name(call):
-    with pytest.raises(
-        ValueError,
-        match=r"^algorithm 'a': scores has a value of inf, .*=False; otherwise correct it",
-    ):
+    with refused("scores", cure=give(higher_is_better=False)):
         call(-make(1))
-    with pytest.raises(
-        ValueError,
-        match=r"^algorithm 'a': scores has a value of -inf, .*=True; otherwise correct it",
-    ):
+    with refused("scores", cure=give(higher_is_better=True)):
         call(make(1), higher_is_better=False)
     call(-make(1), higher_is_better=False)
 
@@ -198,10 +194,7 @@ def test_what_needs_finite_scores_says_what_to_do():
     with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs .*one of -inf\. Use"):
         quiet_cdf(make(1), interval="bca")
     curves = xr.concat([make(1), make(1)], "training").assign_coords(training=[1.0, 2.0])
-    with pytest.raises(
-        ValueError,
-        match=r"simultaneous='training' needs finite.*fill_failed\('worst'\)",
-    ):
+    with refused("simultaneous", cure=call(".curves.fill_failed", "worst")):
         quiet_cdf(curves, interval="percentile", simultaneous="training")
 
 

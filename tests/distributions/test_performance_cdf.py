@@ -13,7 +13,9 @@ import xcurves
 from layers import slow
 from lazy import refuse_to_compute
 from places import SHARED
+from refusals import refused
 from strategies import make_scores
+from xcurves.core.refusal import give
 
 SIZES = {"task": 3, "algorithm": 2, "run": 9}
 
@@ -132,7 +134,7 @@ def test_several_dims_need_strata_or_units_and_both_cures_work(scores, interval)
         "rng": 0,
         **({} if interval == "exact" else {"n_resamples": 9}),
     }
-    with pytest.raises(ValueError, match=r"dim=\('task', 'run'\) pools trials.*strata nor unit") as caught:
+    with refused("dim", cure=give(unit=("task", "run"))) as caught:
         xcurves.performance_cdf(scores, dim=("task", "run"), **options)
     said = str(caught.value)
     cures = re.findall(r"((?:strata|unit)=.*?)(?: if|$)", said.split("Give ")[1])
@@ -220,7 +222,7 @@ def test_chunks_and_neighbours_change_no_interval(scores, design, interval):
 def test_errors_in_the_graph_name_the_task(scores):
     scores.loc[{"task": "y", "algorithm": "b", "run": 3}] = np.inf
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*of inf, .*higher_is_better=False"):
+    with refused("scores", cure=give(higher_is_better=False)):
         lazy.compute(scheduler="synchronous")
     with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
@@ -326,7 +328,7 @@ def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
     for width in (0, 1, "narrow", np.nan):
         with pytest.raises(ValueError, match="width must lie between 0 and 1; got"):
             xcurves.trials_needed(width)
-    with pytest.raises(ValueError, match="confidence_level must"):
+    with refused("confidence_level", 2, cure="Usual: 0.95"):
         xcurves.trials_needed(0.1, confidence_level=2)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from refusals import refused
 from xcurves.distributions.saved_trials import run_trials
 
 N_TRIALS = 250
@@ -276,7 +277,7 @@ def test_trials_jobs_and_settings_are_checked(n_trials, options, error, message)
 
 def test_fewer_trials_than_there_are_is_an_error(tmp_path):
     run_trials(trial, 4, path=tmp_path)
-    with pytest.raises(ValueError, match=r"n_trials must be at.*so many; got 3"):
+    with refused("n_trials", "3", cure="To have the first ones, select them"):
         run_trials(trial, 3, path=tmp_path)
 
 

@@ -6,6 +6,8 @@ import xarray as xr
 import xcurves
 from lazy import refuse_to_compute
 from oracles_distribution import statistics_of_strata
+from refusals import refused
+from xcurves.core.refusal import call
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.distributions.ecdf import CentredSums
 from xcurves.kernels.distributions.summaries import Summaries
@@ -208,8 +210,5 @@ def test_refusals(change, options, message):
 def test_a_run_that_lacks_levels_is_refused():
     curves = make()
     curves[0, 1, 2, 3] = np.nan
-    with pytest.raises(
-        ValueError,
-        match=r"algorithm 'a': simultaneous='training' needs every trial .*align",
-    ):
+    with refused("simultaneous", cure=call(".curves.align", "intersection")):
         banded(curves)

@@ -3,7 +3,9 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
 from strategies import make_scores
+from xcurves.core.refusal import give
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def test_units_are_averaged_first(scores):
     seeds = xr.concat([scores, scores + 0.1, scores - 0.1], "seed").assign_coords(seed=range(3))
     found = xcurves.tuning_curve(seeds, dim=("run", "seed"), unit="run", n_trials=5)
     xr.testing.assert_allclose(found.drop_attrs(), xcurves.tuning_curve(scores, n_trials=5).drop_attrs())
-    with pytest.raises(ValueError, match=r"got neither strata nor unit. Give unit='seed' if"):
+    with refused("dim", cure=give(unit=("run", "seed"))):
         xcurves.tuning_curve(seeds, dim=("run", "seed"))
     every = xcurves.tuning_curve(seeds, dim=("run", "seed"), unit=("run", "seed"))
     assert every.n_trials.sel(task="x").values.tolist() == [120, 120, 120]
@@ -85,7 +87,7 @@ def test_selection_by_the_scores_themselves_changes_no_estimate(scores):
         "difference_band",
         "trials_to_match",
     } & set(chosen)
-    with pytest.raises(ValueError, match="select must have the dims and labels of scores"):
+    with refused("select", "{'task': 2, 'algorithm': 3, 'run': 5}", cure="Try xr.align(scores, select)"):
         xcurves.tuning_curve(scores, select=scores.isel(run=slice(5)))
 
 
@@ -147,9 +149,9 @@ def test_searches_that_are_not_random_are_refused(scores):
 
 
 def test_bad_options_say_what_to_do(scores):
-    with pytest.raises(ValueError, match=r"n_trials must be whole numbers from 1; got 0.5"):
+    with refused("n_trials", "0.5", cure=give(n_trials=[1, 5, 10, 50])):
         xcurves.tuning_curve(scores, n_trials=[0.5, 2])
-    with pytest.raises(ValueError, match="n_trials must be at least 1"):
+    with refused("n_trials", 0, cure="Usual: 50"):
         xcurves.tuning_curve(scores, n_trials=0)
     with pytest.raises(ValueError, match=r"^task 'x', algorithm 'a': bounds are 0 to 0.5"):
         xcurves.tuning_curve(scores, bounds=(0, 0.5))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from layers import every
+from refusals import refused
 
 benchmark = pytest.importorskip("experiments.benchmark")
 pytest.importorskip("sklearn")
@@ -44,7 +45,7 @@ def test_generated_tasks_are_what_they_say():
 
 
 def test_names_are_checked():
-    with pytest.raises(ValueError, match=r"names must be 'breast cancer', .*; got 'mnist'"):
+    with refused("names", "mnist", cure="Did you mean 'moons'?"):
         benchmark.learning_curves(["mnist"])
-    with pytest.raises(ValueError, match="n_runs must be at least 1; got 0"):
+    with refused("n_runs", 0, cure="Usual: 1000"):
         benchmark.learning_curves(["iris"], n_runs=0)

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 from experiments import studies
+from refusals import refused
 from strategies import absent, make_curves
 
 
@@ -104,7 +105,7 @@ def test_absent_runs_are_not_drawn_and_tasks_are_drawn_together():
         places = [[np.argwhere((values[t, 0] == row).all(axis=1)).item() for row in data[t, 0]] for t in range(2)]
         assert places[0] == places[1]
     curves[0, 0, 0] = np.nan
-    with pytest.raises(ValueError, match="same runs in every task"):
+    with refused("curves", "others", cure="Select one task"):
         studies.resampled(3, curves=curves, n_runs=3, rng=np.random.default_rng(0))
 
 

@@ -11,6 +11,7 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
+from refusals import refused
 
 NAMES = {"algorithm": ["a", "b", "c"], "question": [f"q{n}" for n in range(7)]}
 
@@ -155,7 +156,7 @@ def test_what_has_no_answers_is_refused_with_the_cure(name, change, k, wanted):
 
 def test_the_cure_of_scores_that_are_points_works():
     points = make_answers() * 4 + 0.5
-    with pytest.raises(ValueError, match=r"scores >= 0\.5"):
+    with refused("scores", "0.5", cure="Say from where on an answer is right: (scores >="):
         points.curves.pass_at(2)
     right = (points >= 0.5).where(points.notnull())
     assert right.curves.pass_at(2).notnull().all()

@@ -9,7 +9,9 @@ import xarray as xr
 
 import xcurves
 from lazy import refuse_to_compute
+from refusals import refused
 from strategies import make_curves
+from xcurves.core.refusal import call, give
 
 INF = math.inf
 
@@ -53,7 +55,7 @@ def test_a_level_at_which_all_failed_takes_the_worst_of_the_task(curves):
     curves[0, :, :, 2] = -INF
     np.testing.assert_array_equal(curves.curves.fill_failed("worst"), filled_by_loop(curves.values, 1))
     curves[0] = -INF
-    with pytest.raises(ValueError, match=r"task 'x': no run has a finite score.*fill_failed\(0\.0\)"):
+    with refused("scores", cure=call(".curves.fill_failed", 0.0)):
         curves.curves.fill_failed("worst")
     assert (curves.curves.fill_failed(0.0)[0] == 0).all()
 
@@ -194,15 +196,9 @@ def test_other_values_are_refused_by_name(curves, arguments, message):
 
 
 def test_the_wrong_infinity_is_refused_by_name(curves):
-    with pytest.raises(
-        ValueError,
-        match=r"value of -inf, which nothing scores where lower is better.*=True; otherwise",
-    ):
+    with refused("scores", cure=give(higher_is_better=True)):
         curves.curves.fill_failed(higher_is_better=False)
-    with pytest.raises(
-        ValueError,
-        match=r"value of inf, which nothing scores where higher is better.*=False; otherw",
-    ):
+    with refused("scores", cure=give(higher_is_better=False)):
         (-curves).curves.fill_failed()
 
 
@@ -221,10 +217,7 @@ def test_rows_without_a_score_may_say_that_the_run_failed(better):
     assert failed.attrs["history"].endswith("1 rows without a score are of failed runs")
     both = frame.curves.to_dataset(["score"], missing_scores="failed", **options)
     xr.testing.assert_equal(both.score, failed)
-    with pytest.raises(
-        ValueError,
-        match=r"missing_scores must be 'absent' or 'failed'; got 'fail'. Did you",
-    ):
+    with refused("missing_scores", "fail", cure="Did you mean 'failed'?"):
         frame.curves.to_dataarray("score", training=None, missing_scores="fail")
 
 

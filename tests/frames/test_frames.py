@@ -168,7 +168,9 @@ def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_wor
     frame,
 ):
     frame = frame.rename(columns={"task": "Env"})
-    with pytest.raises(KeyError, match="extra='task' is no column of the frame") as caught:
+    with refused(
+        "extra", "task", cure="It has 'Env', 'agent', 'seed', 'step', 'return'. Try", kind=xcurves.Missing
+    ) as caught:
         frame.curves.to_dataarray("return", extra="task")
     cure = re.search(r"Try (.*)$", str(caught.value))[1]
     assert cure == "extra='Env', algorithm='agent', run='seed', training='step'"
@@ -328,7 +330,7 @@ def test_gaps_and_enums_of_polars_are_gaps_and_ordered_labels():
     curves = xcurves.to_dataarray(frame, "y")
     assert curves.algorithm.values.tolist() == ["b", "a"]
     np.testing.assert_array_equal(curves.squeeze(), [np.nan, 2.0])
-    with pytest.raises(TypeError, match=r"or one that Arrow.*Compute it: frame\.collect\(\)$"):
+    with refused("frame", "LazyFrame", cure="Compute it: frame.collect()", kind=xcurves.WrongType):
         xcurves.to_dataarray(frame.lazy(), "y")
 
 
@@ -381,7 +383,9 @@ def test_messages_about_frames_without_runs_name_their_own_columns():
     assert algorithms.sizes == {"algorithm": 2, "training": 2}
     # without a warning
     assert frame.curves.to_dataarray("y", **names, duplicates="mean").values.tolist() == [[2, 3]]
-    with pytest.raises(KeyError, match=r"It has 'model', 'seed', 'n', 'y'\. Try algorithm='model'$"):
+    with refused(
+        "algorithm", "agent", cure="It has 'model', 'seed', 'n', 'y'. Try algorithm='model'", kind=xcurves.Missing
+    ):
         frame.curves.to_dataarray("y", algorithm="agent", run=None, training="n")
     assert frame[:2].curves.to_dataset(["y"], **names)["y"].dims == (
         "algorithm",
@@ -404,7 +408,7 @@ def test_a_frame_without_runs_whose_rows_repeat_gets_their_count_and_a_caution()
     assert names["frame"].curves.to_dataarray("y", training="step").squeeze().values.tolist() == [[1, 2], [3, 4]]
     of_one_run = frame.iloc[:2].curves.to_dataarray("y", training="step")
     assert dict(of_one_run.sizes) == {"run": 1, "algorithm": 1, "training": 2}
-    with pytest.raises(KeyError, match=r"If each algorithm has one run: frame\['run'\] = 0"):
+    with refused("run", "run", cure="It has 'algorithm', 'step', 'y'. If each algorithm has one", kind=xcurves.Missing):
         frame.iloc[:2].curves.to_dataarray("y", training="step", run="run")
 
 
@@ -498,7 +502,7 @@ def test_a_column_for_each_algorithm_is_read_with_and_without_runs():
     wide = pd.DataFrame({"n": [100, 200], "seed": 0, "sac": [1.0, 2.0], "td3": [3.0, 4.0]})
     for run, frame in (("seed", wide), (None, wide.drop(columns="seed"))):
         names = {"algorithm": "agent", "run": run, "training": "n"}
-        with pytest.raises(KeyError, match="a column for each algorithm") as caught:
+        with refused("value", "return", cure="It has 'n'", kind=xcurves.Missing) as caught:
             frame.curves.to_dataarray("return", **names)
         curves = frame.curves.to_dataarray("return", **names, columns=pattern_in(str(caught.value)))
         assert curves.sel(algorithm="td3").squeeze().values.tolist() == [3, 4]

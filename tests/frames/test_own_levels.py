@@ -8,6 +8,8 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
+from xcurves.core.refusal import call, give
 from xcurves.core.validation import check_curves
 
 NAMES = ["task", "algorithm", "run", "training", "score"]
@@ -49,10 +51,7 @@ def test_each_run_has_its_rows_and_nothing_after_them(rows: pd.DataFrame, curves
 def test_the_union_is_refused_beyond_ten_cells_for_each_score(
     rows: pd.DataFrame,
 ) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"take 11,496 cells. Keep the levels of each run: levels='run'",
-    ):
+    with refused("runs", cure=give(levels="run")):
         xcurves.to_dataarray(rows, "score", extra="task")
     few = rows[rows.run < 5]  # of two algorithms: ten runs, so ten cells for each score
     assert xcurves.to_dataarray(few, "score", extra="task").notnull().sum() == len(few)
@@ -123,7 +122,7 @@ def test_drawn_each_by_itself_with_a_mean_where_all_are(curves: xr.DataArray) ->
     ["pairwise", "randomized_anova", "ss_profile", "drop_incomplete", "analyze"],
 )
 def test_other_methods_name_the_cure(curves: xr.DataArray, method: str) -> None:
-    with pytest.raises(ValueError, match=r"runs have their own levels.*\.curves\.align\(20\)"):
+    with refused("curves", cure=call(".curves.align", 20)):
         getattr(curves.curves, method)()
 
 

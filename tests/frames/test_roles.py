@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import xcurves
+from refusals import refused
 from xcurves.core.names import dim_of
 from xcurves.frames.finder import read_frame
 
@@ -97,7 +99,9 @@ def test_what_is_given_is_not_guessed():
     given = {"algorithm": "size", "tasks": ["algo"], "training": "step"}
     read = read_frame(frame, given)
     assert (read.algorithm, read.tasks, read.run) == ("size", ("algo",), "seed")
-    with pytest.raises(KeyError, match=r"^run='sede' is no column of the frame"):
+    with refused(
+        "run", "sede", cure="It has 'algo', 'seed', 'step', 'size', 'loss'. Did you mean", kind=xcurves.Missing
+    ):
         read_frame(frame, {"run": "sede"})
 
 

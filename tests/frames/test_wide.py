@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import xcurves
+from refusals import refused
 
 RNG = np.random.default_rng(0)
 
@@ -111,7 +112,7 @@ def test_several_columns_of_the_algorithm_are_joined():
         "opt=adam, lr=0.001",
         "opt=muon, lr=0.0003",
     ]
-    with pytest.raises(KeyError, match="algorithm='ada' is no column of the frame"):
+    with refused("algorithm", "ada", cure="It has 'opt', 'lr', 'seed', 'step', 'loss'", kind=xcurves.Missing):
         xcurves.to_dataarray(frame, "loss", algorithm=["ada", "lr"], run="seed", training="step")
 
 

@@ -7,6 +7,7 @@ from scipy import stats
 
 import oracles_powerlaw as oracle
 import xcurves
+from refusals import refused
 from strategies import as_dict, simulate_errors
 
 fit_free = partial(xcurves.fit_power_law, asymptote="free")
@@ -174,8 +175,8 @@ def test_bad_sizes_and_methods_are_refused(errors, n, options, message):
 
 
 def test_what_is_no_fit_is_refused(errors):
-    with pytest.raises(TypeError, match="fit must be a result of fit_power_law"):
+    with refused("fit", "Dataset", cure="Make one: errors.curves.fit_power_law()", kind=xcurves.WrongType):
         xcurves.predict(errors.to_dataset(), 100)
     left_out = xcurves.leave_one_size_out(errors)
-    with pytest.raises(TypeError, match="fit must be a result of fit_power_law; got leave_one_size_out"):
+    with refused("fit", "leave_one_size_out", cure="Make one: errors.curves.fit_power_law()", kind=xcurves.WrongType):
         left_out.curves.predict(100)

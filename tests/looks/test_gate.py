@@ -13,7 +13,9 @@ import oracles_gate as oracle
 import xcurves
 from pictures import faults
 from places import SHARED
+from refusals import refused
 from synthetic_results import TASKS
+from xcurves.core.refusal import call, give
 from xcurves.core.wording import pvalue
 from xcurves.looks.ledger import of_gate as ledger_of
 
@@ -335,7 +337,7 @@ def test_a_failed_curve_need_not_be_whole():
 def test_a_failed_run_of_a_champion_is_refused_by_name_with_a_cure_that_works():
     scores = normal(3, 1, n_runs=10).copy()
     scores[0, 2] = -inf
-    with pytest.raises(ValueError, match=r"run 2 of champion 'main' failed; .*fill_failed\('worst'\)") as error:
+    with refused("scores", ("main", "3"), cure=call("scores.curves.fill_failed", "worst")) as error:
         scores.curves.gate(baseline="main")
     cure = str(error.value).rpartition(": ")[2]
     cured = eval(cure, {"scores": scores})  # the cure of our own message
@@ -535,10 +537,7 @@ def test_failed_runs_count_as_the_worst_of_both_sides_where_a_share_may_fail():
     dropped = scores.curves.gate(baseline="main", looks=(4, 8), share_failed=0.2, start=8)
     assert dropped["decision"].item() == 0
     assert "Drop c1: of its 4 runs more than a share of 0.2 failed." in dropped.curves.summary()
-    with pytest.raises(
-        ValueError,
-        match=r"run 3 of champion 'main' failed; of a champion's no more than share_failed=0\.2 may fail",
-    ):
+    with refused("scores", ("main", "4"), cure=call("scores.curves.fill_failed", "worst")):
         scores.curves.gate(baseline="main", looks=(4, 8), share_failed=0.2)
 
 
@@ -614,7 +613,7 @@ def test_a_run_of_score_zero_is_there_and_its_change_is_refused():
         with pytest.raises(ValueError, match=f"run 1 of algorithm '{algorithm}' diff"):
             scores.where(~at, 9.0).curves.gate(baseline="main", previous=found)
     shorter = scores.where(scores.algorithm != "c1")
-    with pytest.raises(ValueError, match="run 1 of algorithm 'c1' is gone"):
+    with refused("scores", ("c1", "1"), cure="Give the runs, looks and scores that it had"):
         shorter.curves.gate(baseline="main", previous=found)
 
 
@@ -735,32 +734,26 @@ def test_two_looks_serve_from_a_sixth_on_and_one_is_enough():
     assert scores.curves.gate(baseline="main", looks=(1, 2), level=1 / 6)["decision"].values[0] == 1
     assert scores.curves.gate(baseline="main", looks=(3,), level=0.05)["decision"].values[0] == 1
     # The first champion has four runs; the next one would have two, against which no p is below a sixth.
-    with pytest.raises(ValueError, match=r"of 2 v 2 runs no p is below 0\.167"):
+    with refused("level", "0.1", cure=give(looks=(1, 2, 3))):
         normal(9, 20).curves.gate(baseline="main", looks=(1, 2), start=4, level=0.1)
 
 
 def test_scores_that_cannot_be_used_are_refused():
     scores = normal(1, 2)
     twice = scores.assign_coords(algorithm=["main", "c1", "c1"])
-    with pytest.raises(ValueError, match="algorithm labels must be unique; got 'c1' 2 times"):
+    with refused("curves", "'c1' 2 times", cure="Number them"):
         twice.curves.gate(baseline="main")
-    with pytest.raises(
-        ValueError,
-        match=r"algorithm 'c1', run 3: scores has a value of inf, which nothing scores",
-    ):
+    with refused("scores", ("c1", "4"), cure=give(higher_is_better=False)):
         scores.where((scores.algorithm != "c1") | (scores.run != 3), inf).curves.gate(baseline="main")
-    with pytest.raises(ValueError, match="run 3 of algorithm 'c1' has no score, and later runs have"):
+    with refused("scores", ("c1", "4"), cure="Give a failed one infinity, or move absent ones to the end"):
         scores.where((scores.algorithm != "c1") | (scores.run != 3)).curves.gate(baseline="main")
     tasks = xr.concat([scores, scores], "env").assign_coords(env=["x", "y"])
-    with pytest.raises(ValueError, match=r"scores have the dim 'env'; .*task='env'"):
+    with refused("scores", cure=give(task="env")):
         tasks.curves.gate(baseline="main")
     gone = (tasks.env == "y") & (tasks.algorithm == "c2") & (tasks.run == 11)
-    with pytest.raises(
-        ValueError,
-        match=r"env 'y', algorithm 'c2', run 11 has no score; a run needs all of 'env'",
-    ):
+    with refused("scores", ("c2", "12"), cure="Run it there, or leave the run out"):
         tasks.where(~gone).curves.gate(baseline="main", task="env")
-    with pytest.raises(ValueError, match=r"dims must include 'algorithm'.*rename"):
+    with refused("dims", "('candidate', 'run')", cure="Rename: da.rename(candidate='algorithm')"):
         scores.rename(algorithm="candidate").curves.gate(baseline="main")
 
 
@@ -843,10 +836,7 @@ def test_other_training_weights_are_another_plan():
     curves = normal(2, 1).expand_dims(training=[1.0, 2.0], axis=-1)
     found = curves.curves.gate(baseline="main", training_weights=[1, 2])
     curves.curves.gate(baseline="main", training_weights=[2, 4], previous=found)
-    with pytest.raises(
-        ValueError,
-        match="training_weights must stay as it was at the earlier call, 'given, digest",
-    ):
+    with refused("training_weights", cure="A plan is made before the first look"):
         curves.curves.gate(baseline="main", training_weights=[2, 1], previous=found)
 
 

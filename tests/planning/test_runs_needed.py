@@ -11,7 +11,9 @@ from scipy import stats
 import xcurves
 from calibration.simulations import t_test
 from experiments import studies
+from refusals import refused
 from strategies import absent, make_curves
+from xcurves.core.refusal import call
 from xcurves.planning import pilots as pilots_module
 from xcurves.planning.pilots import are_one, redrawn
 from xcurves.planning.pilots import pilots as given_pilots
@@ -106,10 +108,7 @@ def test_a_plan_says_its_caveats(pilots):
 
 def test_more_than_eight_times_the_pilots_are_refused_and_the_cure_works(pilots):
     few = absent(pilots, [10, 7])
-    with pytest.raises(
-        ValueError,
-        match=r"at most 56, eight times the pilot curves of an algorithm; got 57. Ask for fewer: n_runs=\[56\]",
-    ):
+    with refused("n_runs", "57", cure="Ask for fewer: n_runs=[56], or run more pilots"):
         xcurves.runs_needed(few, n_runs=[4, 57])
     with pytest.warns(UserWarning, match="an algorithm has 7 pilot runs"):
         plan = xcurves.runs_needed(few, n_runs=[56], test=t_test_of_first, **QUICK)
@@ -150,7 +149,7 @@ def test_pilots_of_one_algorithm_are_refused_and_the_cure_works(pilots, of_one):
     curves = pilots.isel(algorithm=[0]) + 20
     if of_one != "a dim":
         curves = curves.squeeze("algorithm", drop=of_one == "neither")
-    with pytest.raises(ValueError, match="must be of two algorithms or more") as caught:
+    with refused("curves", "one", cure="Put the difference beside it, of 10 % here: a =") as caught:
         xcurves.runs_needed(curves, n_runs=[5], **QUICK)
     first, second = str(caught.value).split("here: ")[1].split("; ")
     space = {"curves": curves, "xr": xr}
@@ -302,16 +301,16 @@ def test_few_pilots_are_tried_with_what_can_be_tried():
         24,
     ]
     assert xcurves.runs_needed(curves, test=t_test, n_runs=[5], **QUICK).runs_needed == 5
-    with pytest.raises(ValueError, match=r"pilot curves must be.*every algorithm.*; got 1"):
+    with refused("curves", "1", cure="Run more, or select algorithms that have more"):
         xcurves.runs_needed(curves.isel(run=[0]))
 
 
 def test_incomplete_pilots_are_refused(pilots):
     lacking = pilots.copy()
     lacking[0, 3, 2] = np.nan
-    with pytest.raises(ValueError, match="algorithm 'a1', run 3 lacks 1 of 8 training levels"):
+    with refused("curves", ("'a1'", "3"), cure=call(".curves.align", "intersection")):
         xcurves.runs_needed(lacking)
-    with pytest.raises(ValueError, match="algorithm 'a1', run 3 has infinite values"):
+    with refused("curves", ("'a1'", "3"), cure=call(".curves.fill_failed", "worst", higher_is_better=False)):
         xcurves.runs_needed(lacking.fillna(np.inf))
 
 
@@ -396,7 +395,7 @@ def test_how_many_runs_a_benchmark_needs(monkeypatch):
     assert plan.runs_needed.dims == ("pair", "task_effect")
     assert (plan.rate == 1).all()  # nine standard deviations in each of six tasks
     assert "a0 - a1, random" in plan.curves.summary()
-    with pytest.raises(ValueError, match="test must be 'across_tasks'; got 'pairwise'"):
+    with refused("test", "pairwise"):
         xcurves.runs_needed(curves, test="pairwise")
-    with pytest.raises(ValueError, match="test='across_tasks' needs one dim of tasks"):
+    with refused("test", "across_tasks", cure="Select along the others"):
         xcurves.runs_needed(curves.isel(env=0), test="across_tasks")

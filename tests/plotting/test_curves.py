@@ -16,6 +16,7 @@ import xcurves
 from pictures import curve_names, faults
 from refusals import refused
 from strategies import absent, make_curves, simulate_errors
+from xcurves.core.refusal import give
 from xcurves.kernels.distributions import bootstrap
 from xcurves.plotting.look import (
     ALGORITHM_COLOURS,
@@ -110,7 +111,7 @@ def test_smoothing_is_the_debiased_mean_of_every_run_and_keeps_gaps(curves):
         frame = here.sel(algorithm=name).dropna("training").to_pandas()
         np.testing.assert_allclose(line.get_ydata(), frame.T.ewm(alpha=0.4).mean().mean(axis=1))
     assert ax.get_ylabel().replace("\n", " ") == "mean episode return (points), smoothed by 0.6"
-    with pytest.raises(ValueError, match="smooth must be from 0 to below 1; got 1"):
+    with refused("smooth", 1, cure=give(smooth=0.6)):
         here.curves.plot(smooth=1)
 
 
@@ -459,7 +460,7 @@ def test_names_stand_where_asked(curves):
     (above,), (outside,) = (drawn[legend].figure.legends for legend in ("above", "outside"))
     assert above.get_window_extent().y0 > drawn["above"].get_window_extent().y1
     assert outside.get_window_extent().x0 > drawn["outside"].get_window_extent().x1
-    with pytest.raises(ValueError, match="legend must be 'direct', 'above' or 'outside'; got 'inside'"):
+    with refused("legend", "inside", cure="Did you mean 'outside'?"):
         here.curves.plot(legend="inside")
     ax = here.curves.plot(ax=plt.figure().add_subplot(), legend="above")
     ax.figure.draw_without_rendering()

@@ -12,8 +12,10 @@ from scipy import stats
 import oracles
 import xcurves
 from lazy import refuse_to_compute
+from refusals import refused
 from strategies import absent, make_curves
 from strategies import curves as any_curves
+from xcurves.core.refusal import call
 from xcurves.kernels.one_task import level_differences, level_tests
 from xcurves.kernels.resampling import batches, engine, group_products, plans
 from xcurves.results import kind_of
@@ -473,13 +475,13 @@ def test_bad_options(curves, options, message):
 
 
 def test_a_single_level_is_no_profile(curves, tasks):
-    with pytest.raises(ValueError, match="one training level") as caught:
+    with refused("curves", cure=call(".curves.randomized_anova")) as caught:
         profile(curves.isel(training=[2]))
     assert str(caught.value) == (
         "there is one training level (200); a profile over training needs two. Use .curves.randomized_anova()"
     )
     tasks.loc[{"task": "levels", "training": slice(100, None)}] = np.nan
-    with pytest.raises(ValueError, match=r"^task 'levels': there is one training level \(0\)"):
+    with refused("curves", cure=call(".curves.randomized_anova")):
         profile(tasks)
 
 
@@ -525,10 +527,10 @@ def test_few_runs_are_warned_of(curves):
 def test_incomplete_and_infinite_runs_are_refused(curves):
     gap = curves.copy()
     gap[1, 2, 3] = np.nan
-    with pytest.raises(ValueError, match=r"^algorithm 'a1', run 2 lacks 1 of 5 training levels"):
+    with refused("curves", ("'a1'", "2"), cure=call(".curves.align", "intersection")):
         profile(gap)
     gap[1, 2, 3] = np.inf
-    with pytest.raises(ValueError, match=r"^algorithm 'a1', run 2 has infinite values"):
+    with refused("curves", ("'a1'", "2"), cure=call(".curves.fill_failed", "worst", higher_is_better=False)):
         profile(gap)
     for options in ({}, {"n_resamples": 0}):
         with pytest.raises(ValueError, match=r"^scores are too large to be squared"):

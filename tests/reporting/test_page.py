@@ -14,6 +14,7 @@ from matplotlib import pyplot as plt
 
 import xcurves
 from layers import slow
+from refusals import refused
 from strategies import absent, make_curves, simulate_errors
 from xcurves import results
 from xcurves.plotting.curve_lines import CURVES_CAPTION
@@ -377,7 +378,7 @@ def test_a_tree_that_is_no_analysis_is_told(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(TypeError, match="tree must be a DataTree that analyze returned; got Dataset"):
+    with refused("tree", "Dataset", kind=xcurves.WrongType):
         xcurves.report(xr.Dataset(), tmp_path / "r.html")
     assert not list(tmp_path.iterdir())
 
