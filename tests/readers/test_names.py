@@ -88,4 +88,4 @@ def test_names_go_with_no_folders_and_no_source_that_names_its_runs(flat):
     with refused("names", "{run}.log", cure="Leave one out"):
         readers.read(flat, names="{run}.log", folders="run")
     with refused("names", "{run}", cure="Leave it out"):
-        readers.read(KERAS.parent / "ray", names="{run}")
+        readers.read(KERAS.parent / "id-marl-eval" / "metrics.json", names="{run}")

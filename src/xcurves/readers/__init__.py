@@ -95,7 +95,7 @@ def read(
     Parameters
     ----------
     path : path
-        A file, or a folder of runs. Hidden files and links are left out.
+        A file, or a folder of runs. Hidden files and links are left out; a folder with one file is read as that file.
     source : str, optional
         What wrote the logs, recognised if left out: one of the names under Notes.
     folders : str or sequence of str, optional
@@ -172,6 +172,8 @@ def _read(
     folders: str | Sequence[str] | None,
     names: str | None,
 ) -> pd.DataFrame:
+    if folders is None:
+        path = logs.only_file(path)
     if folders is not None and names is not None:
         raise Refusal(
             "names",
@@ -187,7 +189,11 @@ def _read(
             of = f"{path} is one file"
         raise Refusal("folders", folders, f"names levels of folders, but {of}", "Leave it out")
     assert known.read_all is not None
-    frame = known.read_all(path)
+    try:
+        frame = known.read_all(path)
+    except IsADirectoryError:  # arrays of several files are read together
+        found = [(each, known) for each in logs.find_logs(path, known)]
+        raise listing.read_by_itself(path, found) from None
     if names is not None and "name" not in frame:
         raise Refusal(
             "names",
@@ -227,6 +233,7 @@ def _told(
 
 def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[str] = ()) -> Source:
     """Return the source of logs: the one that is named, or the first that a file is of; not one of `besides`."""
+    of_all, path = path, logs.only_file(path)
     files = logs.files_below(path, *(each.hidden for each in SOURCES))
     known = {each.name: each for each in SOURCES if each.name not in besides}
     if source is not None:
@@ -238,7 +245,10 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     wanted = [each for each in known.values() if not (is_folder and each.single)]
     found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]
     if not found:
-        raise listing.nothing_found(path, files, list(known.values()))
+        alone = [(file, each) for file in files for each in known.values() if each.single and each.has(file)]
+        if alone:
+            raise listing.read_by_itself(path, alone)
+        raise listing.nothing_found(of_all, files, list(known.values()))
     first, *others = found
     also = [each.name for each in others if each.name not in first.also_writes and not each.general]
     if also and is_folder and first is not hydra.SOURCE:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, give, of_path
+from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, Words, give, of_path
 from xcurves.readers.formats import could_be_log, looks_like
 from xcurves.readers.source import Source
 
@@ -49,6 +49,19 @@ def as_html(sources: Sequence[Source]) -> str:
     return f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
+def read_by_itself(path: str | Path, found: Sequence[tuple[Path, Source]]) -> Refusal:
+    """Return that a folder has files of a source that are read one at a time, with the first of them."""
+    (file, source), *_ = found
+    several = len({each for each, _ in found}) > 1
+    what = f"{file.name[:40]!r} ({source.what})"
+    if several:
+        what += " and others, each of which"
+    else:
+        what += ", which"
+    reason = Text(of_path(path), f" holds {what} is read by itself, and no runs in folders")
+    return Refusal("path", str(path), reason, f"Name the file: {file}")
+
+
 def nothing_found(path: str | Path, files: Sequence[Path], sources: Sequence[Source]) -> Refusal:
     """Return that nothing is recognised, what a file looks like, and the nearest sources, in at most 300 characters."""
     endings = Counter(file.suffix or file.name for file in files)
@@ -59,6 +72,15 @@ def nothing_found(path: str | Path, files: Sequence[Path], sources: Sequence[Sou
     if is_file:
         found = " is nothing that is recognised"
     cure = Cure("All that can be read: python -m xcurves sources")
+
+    offline = next((file for file in files if file.suffix == ".wandb"), None)
+    if offline is not None:
+        found = f" holds runs that Weights & Biases keeps offline ({offline.name[:40]}), which are not read"
+        cure = Cure(
+            "Send them, wandb sync wandb/offline-run-*, and export a chart of all as CSV",
+            Words(", or read their histories: readers.wandb.run_history", ""),
+        )
+        return Refusal("path", str(path), Text(reason, found), cure)
 
     looks = [(file, looks_like(file)) for file in [*filter(could_be_log, files), *files][:_TRIED]]
     if looks:

@@ -57,6 +57,16 @@ def files_below(root: str | Path, *hidden: str) -> list[Path]:
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
+def only_file(path: str | Path) -> str | Path:
+    """Return the one file that lies in a folder, if there is nothing else below it; else the path as it is."""
+    if not Path(path).is_dir():
+        return path
+    files = files_below(path)
+    if len(files) == 1 and files[0].parent == Path(path):
+        return files[0]
+    return path
+
+
 def links_out_of(root: Path, source: Source) -> list[Path]:
     """Return the links below a folder to what lies elsewhere: folders, and files that are named like logs."""
     found = list[Path]()
