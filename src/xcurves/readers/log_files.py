@@ -36,7 +36,7 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     """Say in one line which file it is, whatever parsing a damaged or hostile one raises."""
     try:
         yield
-    except (Refusal, ImportError, FileNotFoundError):
+    except (Refusal, ImportError, FileNotFoundError, IsADirectoryError):
         raise
     except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
         why = shorten(str(error), 120, placeholder=" ...") or type(error).__name__
