@@ -316,6 +316,21 @@ INPUTS["tokens before epochs"] = Input(
     Read("optimizer", "seed", "tokens", "val_loss", (), True, 2, 2, 3),
 )
 
+INPUTS["batches begin anew in every epoch"] = Input(
+    one(lambda: rows(model=AB, seed=[0, 1, 2], epoch=[1, 2, 3], batch_idx=[1, 2, 3, 4], value="loss")),
+    Read("model", "seed", "epoch", "loss", (), True, 2, 3, 3, says="batch_idx begins anew in each epoch"),
+)
+INPUTS["a clock of an unknown name is no task"] = Input(
+    one(
+        lambda: (
+            rows(model=AB, seed=range(6), at=range(5), value="reward")
+            .assign(stamp=lambda each: 7 * np.arange(len(each)))
+            .drop(columns="at")
+        )
+    ),
+    Read("model", "seed", "order of stamp", "reward", (), False, 2, 6, 5, says="stamp is a clock"),
+)
+
 # --- 2: items are tasks, folds are matched runs ---
 
 INPUTS["one score of each item"] = Input(

@@ -36,6 +36,8 @@ class Shell(Audience):
             name = "align"
         if name not in self.options:
             return super().argument(name, value)
+        if isinstance(value, bool):
+            return _flag(name, given=value)
         words = [_dashed(name)]
         if not isinstance(value, Verbatim) or value:
             words += _values(value)
@@ -109,8 +111,8 @@ class Shell(Audience):
             return ["--select", Verbatim(f"algorithm={_NAME}")]
         if name not in self.options:
             return None
-        if value is True:
-            return [_dashed(name)]
+        if isinstance(value, bool):
+            return [_flag(name, given=value)]
         if value is None:
             value = NO_TRAINING
         return [_dashed(name), *_values(value)]
@@ -152,6 +154,13 @@ class Shell(Audience):
 
 def _dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def _flag(name: str, *, given: bool) -> str:
+    """Return the option of what is or is not so; of pairs there are both."""
+    if name == "paired" and not given:
+        return "--not-paired"
+    return _dashed(name)
 
 
 def _values(value: object) -> list[str]:

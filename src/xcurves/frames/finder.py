@@ -255,7 +255,10 @@ class _Finder(Found):
         if told.training is not None and told.training not in self.used:
             found = [told.training, *[name for name in found if name != told.training]]
         self.roles["training"] = found[0] if found else None
-        if not found or score is None:
+        if score is None:
+            return
+        if not found:
+            self._order_by_unnamed_clock()
             return
         training = roles.of_score(self.frame, found, score)
         if training != found[0]:  # rows of the other series have no score
@@ -276,6 +279,9 @@ class _Finder(Found):
             self._order_by_clock(scored, stuck[0], keys)
             return
         epoch = roles.epochs_of(scored, found, training, keys)
+        batch = roles.batches_of(scored, training, keys, self.used)
+        if batch is not None:
+            epoch, training = training, batch
         if epoch is not None:
             kept = ~scored.duplicated([*keys, epoch], keep="last")
             self.frame = scored[kept]
@@ -301,6 +307,21 @@ class _Finder(Found):
         self.frame = scored.assign(**{name: order})
         self.roles["training"] = name
         self.made.append(f"{training} never changes within a run: training is the order of {clocks[0]}")
+
+    def _order_by_unnamed_clock(self) -> None:
+        """Take as training the order of whole numbers of an unknown name that are a clock, as they rise in each run."""
+        scored = self.scored
+        if not self.runs or not scored.duplicated(self.runs).any():
+            return
+        for name in map(str, scored.columns):
+            if name in self.used or not roles.is_clock_of_runs(scored, name, self.runs):
+                continue
+            if roles.rises_in_runs(scored, name, self.runs):
+                order = scored.groupby(self.runs, observed=True).cumcount() + 1
+                self.roles["training"] = f"order of {name}"
+                self.frame = scored.assign(**{f"order of {name}": order})
+                self.made.append(f"{name} is a clock: training is its order")
+                return
 
     def _number_runs(self) -> None:
         """Make runs of the rows of each algorithm and task, where scores have neither runs nor training."""

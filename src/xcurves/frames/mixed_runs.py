@@ -104,7 +104,7 @@ def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> 
 def ask_of_rungs(frame: pd.DataFrame, named: Named) -> None:
     """Ask which trials are compared, without a column of training, of several rungs, which had unlike budgets."""
     rungs = [
-        name
+        str(name)
         for name in frame.select_dtypes("number")
         if str(name).casefold() in RUNGS and name not in named.used and len(frame[name].unique()) > 1
     ]

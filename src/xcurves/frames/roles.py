@@ -178,6 +178,18 @@ def epochs_of(frame: pd.DataFrame, trainings: Sequence[str], training: str, keys
     return None
 
 
+def batches_of(frame: pd.DataFrame, training: str, keys: Sequence[str], used: Sequence[str]) -> str | None:
+    """Return the column of batches that begin anew in each epoch, if the training that was found are epochs."""
+    if words_of(training)[-1:] not in (["epoch"], ["epochs"]) or not frame.duplicated([*keys, training]).any():
+        return None
+    for name in numeric_columns(frame):
+        if name in used or name == training or not {"batch", "batches"} & set(words_of(name)):
+            continue
+        if frame.duplicated([*keys, name]).any() and not frame.duplicated([*keys, training, name]).any():
+            return name
+    return None
+
+
 def is_constant_in_runs(frame: pd.DataFrame, training: str, score: str, keys: Sequence[str]) -> bool:
     """Return whether a training never changes within a run while scores do."""
     rows = frame.loc[frame[score].notna(), [*keys, training, score]]

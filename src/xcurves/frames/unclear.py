@@ -173,8 +173,8 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
         if not roles.rises_in_runs(scored, name, found.runs):
             continue
         as_steps = {"training": name}
-        as_items = {"tasks": [*known["tasks"], name]}
         n_levels = scored[name].nunique()
+        as_items = {"tasks": [*known["tasks"], name]}
         choices = (
             Choice(as_steps, f"{compared(found.frame, known)}, at {n_levels:,} steps"),
             Choice(as_items, compared(found.frame, known | as_items)),

@@ -39,7 +39,7 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         return None
     free = [name for name in map(str, frame.columns) if name not in columns_of(known)]
     named = [name for name in free if dim_of(name) is not None]
-    numbers = [name for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
+    numbers = [str(name) for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
     about = [name for name in numbers if _ABOUT & set(words_of(name))]
     scores = [name for name in numbers if name not in about and pd.api.types.is_float_dtype(frame[name])]
     are_whole = not scores

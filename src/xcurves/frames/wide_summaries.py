@@ -47,7 +47,8 @@ def without_text_summaries(frame: pd.DataFrame) -> pd.DataFrame:
     if not made:
         return frame
     provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
-    kept = kept.assign(**made)
+    for name, column in made.items():
+        kept[name] = column
     kept.attrs = frame.attrs
     return kept
 
