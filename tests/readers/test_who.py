@@ -48,6 +48,13 @@ def test_configurations_say_algorithm_run_and_task(tmp_path, name):
     assert "config/logdir" in frame
 
 
+def test_what_is_the_same_in_all_configurations_is_no_column(tmp_path):
+    runs(tmp_path, [each | {"gamma": 0.99} for each in SWEEP])
+    frame = readers.read(tmp_path)
+    assert "config/logdir" in frame
+    assert not [name for name in frame if "gamma" in name]
+
+
 def test_without_a_name_the_algorithm_is_what_differs_besides_the_seed(tmp_path):
     sweep = itertools.product([3e-4, 1e-3], ["muon", "adam"], [1, 2])
     settings = [
