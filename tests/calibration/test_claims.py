@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import xcurves
-from calibration import across, chances
+from calibration import across, chances, items
 from calibration.claims import EXACT, count_of, fails
 from calibration.suite import SIMULATIONS
 
@@ -46,6 +46,26 @@ def test_chances_that_kernels_find_without_intervals_are_those_of_the_result():
     found = xcurves.sequential(data, n_looks=chances.N_LOOKS, n_resamples=chances.RESAMPLES, rng=7).isel(pair=0)
     np.testing.assert_array_equal(said, found.chance[:, :-1])
     np.testing.assert_array_equal(shown, found.rejected[:, -1] == 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"sizes": (3,) * 40}, {"usual": 0.02}])
+def test_models_of_items_are_as_far_ahead_as_is_taken_for_true(options):
+    data = items.answers(800, n_items=120, n_answers=3, lead=0.4, **options, rng=np.random.default_rng(2))
+    usual, clustered = options.get("usual", 0.6), "sizes" in options
+    for place, lead in ((0, 0.0), (-1, 0.4)):
+        one = data.isel(algorithm=place, training=0)
+        errors = one.mean(["item", "run"]).std(ddof=1) / np.sqrt(800)
+        assert abs(one.mean() - items.accuracy(usual, lead, clustered=clustered)) < 4 * errors
+    once = data.isel(algorithm=-1, training=0).max("run").mean("item")
+    if not clustered:
+        assert abs(once.mean() - items.accuracy(usual, 0.4, 3)) < 4 * once.std(ddof=1) / np.sqrt(800)
+
+
+def test_a_lead_on_the_same_items_is_that_of_many_answers():
+    data = items.answers(400, n_items=50, n_answers=20, lead=0.3, same_items=True, rng=np.random.default_rng(2))
+    shares = data.isel(training=0).mean(["item", "run"])
+    apart = shares.isel(algorithm=-1) - shares.isel(algorithm=0)
+    assert abs(apart.mean() - items.lead_on_these(50, 4, 0.6, 0.3)) < 4 * apart.std(ddof=1) / np.sqrt(400)
 
 
 def test_claims_are_made_once():

@@ -807,6 +807,7 @@ SIMULATIONS = [
                 "any place, random": near(0.03, 0.05),
             },
             30,
+            500,
             block=50,
         )
         for setting, fixed, n_resamples, options in (
