@@ -153,20 +153,28 @@ def _algorithms(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
     rows = []
     for key, row in zip(frame.index, frame.to_dict("records"), strict=True):
         known = {name: row.get(name) for name in _ALGORITHM}
-        place = [known["place_from"], known["place_to"]]
-        ci = [known["lower"], known["upper"]]
+        place = _both(known["place_from"], known["place_to"])
+        if place is not None:
+            place = [int(end) for end in place]
         rows.append(
             _of_task(frame, key)
             | {
                 "name": _last(key),
                 "mean": known["mean"],
-                "ci": None if None in ci else ci,
+                "ci": _both(known["lower"], known["upper"]),
                 "n_runs": known["runs"],
-                "place": None if None in place or pd.isna(place).any() else [int(each) for each in place],
+                "place": place,
                 "may_be_best": known["may_be_best"],
             }
         )
     return rows
+
+
+def _both(low: Any, high: Any) -> list[Any] | None:
+    """Return both ends of an interval, None where they are not known."""
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
+        return None
+    return [low, high]
 
 
 def _pairs(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
@@ -182,7 +190,7 @@ def _pairs(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
                 "first": first,
                 "second": second,
                 "difference": row["difference"],
-                "ci": None if "lower" not in row else [row["lower"], row["upper"]],
+                "ci": _both(row.get("lower"), row.get("upper")),
                 "p": row.get("p"),
                 "shown": bool(row["shown"]),
             }

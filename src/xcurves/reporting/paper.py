@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from importlib.resources import files
 from typing import Any, Literal
@@ -277,6 +278,11 @@ def _escaped(text: str, role: str, to: str) -> str:
     return latex_text(text)
 
 
+def _at(heads: Sequence[str], place: Any) -> str:
+    """Return the heading of a column by its number."""
+    return heads[place]
+
+
 def _markdown_table(
     heads: Sequence[str],
     cells: Sequence[Sequence[str]],
@@ -306,7 +312,7 @@ def _styled_table(
 ) -> str:
     """Return columns, the first of which are labels, as a table of HTML or LaTeX."""
     frame = pd.DataFrame(dict(enumerate(cells)))
-    styler = frame.style.hide(axis="index").format_index(lambda place: heads[place], axis="columns")
+    styler = frame.style.hide(axis="index").format_index(partial(_at, heads), axis="columns")
     if marked:
         looks = [_MARKS[to][marked[row]] if row in marked else "" for row in range(len(frame))]
         styler = styler.apply(lambda _: looks, subset=[n_levels])
