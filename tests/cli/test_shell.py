@@ -101,7 +101,8 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     pd.DataFrame(wide).rename(columns={"sac-0 - return": "sac - return"}).to_csv("odd.csv", index=False)
     assert main(["odd.csv"]) == 2
     err = capsys.readouterr().err
-    assert "Say how such names are made: --names '{algorithm}-{run}'" in err
+    assert "are called 'sac'" in err
+    assert "that does not say which are of one algorithm. Rename them" in err
     assert main(["odd.csv", "--names", "{algorithm}-{run}"]) == 2
     assert "--names '{algorithm}-{run}' does not match the run 'sac'" in capsys.readouterr().err
 
@@ -580,7 +581,7 @@ LOGS = ROOT / "tests" / "readers" / "logs"
         (
             "id-marl-eval",
             ["--value", "return"],
-            "marl-eval, 4 runs in id-marl-eval",
+            "marl-eval, 4 runs in metrics.json",
             [2, 2, 3],
         ),
         (

@@ -10,6 +10,7 @@ import pytest
 import xcurves
 from refusals import refused
 from xcurves import readers
+from xcurves.__main__ import main
 from xcurves.readers import wandb as reader
 
 LOGS = Path(__file__).parent / "logs" / "wandb"
@@ -178,3 +179,55 @@ def test_a_metric_with_the_name_of_a_label_is_refused(tmp_path, metric):
         match=rf"^{path}: the metric '{metric}' has the name of a label. Rename it in",
     ):
         readers.read(path)
+
+
+def chart(path, names, metric="val/loss", spread=0.0):
+    """Write a chart as Weights & Biases exports it: of each run its scores, their minimum and maximum."""
+    head = ["Step", *(f"{name} - {metric}{bound}" for name in names for bound in ("", "__MIN", "__MAX"))]
+    rows = [
+        [step, *(value for at in range(len(names)) for value in (at + step, at + step - spread, at + step + spread))]
+        for step in range(4)
+    ]
+    path.write_text("\n".join(",".join(map(str, row)) for row in [head, *rows]) + "\n")
+
+
+AUTOMATIC = ["dainty-sun-1", "happy-moon-2", "fresh-river-3", "bold-sky-4"]
+
+
+def test_names_that_wandb_makes_say_no_algorithm(tmp_path, capsys):
+    chart(tmp_path / "chart.csv", AUTOMATIC)
+    for place in (tmp_path, tmp_path / "chart.csv"):
+        frame = readers.read(place)
+        assert frame["name"].unique().tolist() == AUTOMATIC
+        with refused("frame", cure="Rename them, ppo-1, ppo-2") as caught:
+            frame.curves.to_dataarray()
+        assert (
+            "are called 'dainty-sun-1', 'happy-moon-2', ...: that does not say which are of one algorithm"
+            in caught.value.reason
+        )
+        assert main([str(place), "--output", str(tmp_path / "a.nc")]) == 2
+        assert "which are of one algorithm. Rename them" in capsys.readouterr().err
+    chart(tmp_path / "renamed.csv", ["ppo-1", "ppo-2", "sac-1", "sac-2"])
+    assert main([str(tmp_path / "renamed.csv"), "--output", str(tmp_path / "a.nc")]) == 0
+
+
+def test_names_of_another_form_get_a_pattern_that_cuts_them(tmp_path, capsys):
+    path = tmp_path / "chart.csv"
+    chart(path, ["ppo_a", "ppo_b", "sac_a", "sac_b"])
+    assert main([str(path)]) == 2
+    assert f"Type: python -m xcurves {path} --names '{{algorithm}}_{{run}}'" in capsys.readouterr().err
+    assert main([str(path), "--names", "{algorithm}_{run}", "--output", str(tmp_path / "a.nc")]) == 0
+
+
+def test_a_chart_of_groups_has_no_runs(tmp_path):
+    chart(tmp_path / "chart.csv", ["model: cnn", "model: vit"], spread=0.5)
+    with pytest.warns(UserWarning, match="stand for several scores"):  # noqa: SIM117
+        with refused("path", cure="Take the grouping out of the chart"):
+            readers.read(tmp_path)
+
+
+def test_a_folder_of_charts_names_the_first(tmp_path):
+    for metric in ("loss", "acc"):
+        chart(tmp_path / f"{metric}.csv", ["ppo-1", "ppo-2", "sac-1", "sac-2"], metric)
+    with refused("path", cure=f"Name the file: {tmp_path / 'acc.csv'}"):
+        readers.read(tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
@@ -12,11 +12,13 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import Doubtful, asked
 from xcurves.core.known import FIND
+from xcurves.core.name_patterns import compiled
 from xcurves.core.names import dim_of
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Verbatim, Words, give
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.proposals import proposal
 from xcurves.frames.reading import Doubt, Reading, either
 
+_MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
 _NAME = "name"  # the column of logs that name their runs
 _WIDEST = 40  # letters of a value that a message shows
 _FRAME = Words("the frame", "ARCHIVE")
@@ -43,13 +45,27 @@ def refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
     said = {role for role, column in given.items() if column is not FIND}
     if reading.algorithm != _NAME or reading.run is not None or "algorithm" in said:
         return
-    pattern = give(names=Verbatim("'{algorithm}-{run}'"))
+    names = reading.frame[_NAME].astype(str).unique().tolist()
+    reason = Text("runs of ", _FRAME, f" are called {names[0]!r}")
+    patterns = [f"{{algorithm}}{mark}{{run}}" for mark in _MARKS]
+    fitting = next((each for each in patterns if _splits(names, each)), None)
+    if fitting is not None:
+        cure = Cure(Words("As the logs are read, say", "Say"), " how such names are made: ", give(names=fitting))
+        raise Refusal("frame", UNSAID, reason, cure)
+    shown = ", ".join([*map(repr, names[:2]), *["..."] * (len(names) > 2)])
     raise Refusal(
         "frame",
         UNSAID,
-        Text("runs of ", _FRAME, f" are called {reading.frame[_NAME].iloc[0]!r}"),
-        Cure(Words("As the logs are read, say", "Say"), " how such names are made: ", pattern),
+        Text("runs of ", _FRAME, f" are called {shown}: that does not say which are of one algorithm"),
+        "Rename them, ppo-1, ppo-2, sac-1, sac-2, in what logged them or in the file",
     )
+
+
+def _splits(names: Sequence[str], pattern: str) -> bool:
+    """Return whether a pattern cuts all names, into algorithms of which one has two runs or more."""
+    found = [compiled(pattern).fullmatch(name) for name in names]
+    algorithms = [match["algorithm"] for match in found if match]
+    return len(algorithms) == len(names) > len(set(algorithms))
 
 
 def unknown_words(doubt: Doubt) -> str:

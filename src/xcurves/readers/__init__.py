@@ -250,6 +250,9 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
             raise listing.read_by_itself(path, alone)
         raise listing.nothing_found(of_all, files, list(known.values()))
     first, *others = found
+    charts = [(file, wandb.CHART) for file in files if is_folder and first.general and wandb.CHART.has(file)]
+    if charts and source is None:
+        raise listing.read_by_itself(path, charts)
     also = [each.name for each in others if each.name not in first.also_writes and not each.general]
     if also and is_folder and first is not hydra.SOURCE:
         provenance.warn(

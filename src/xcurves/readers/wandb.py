@@ -24,6 +24,7 @@ _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 _SAMPLES = 500
 _BETWEEN = " - "
 _BOUNDS = ("__MIN", "__MAX")
+_GROUP = re.compile(r"[^:]+: .+")  # as a chart names a group, model: cnn
 _USUAL_NAME = re.compile(r"(?P<algorithm>.+)[-_ ](?P<run>\d+)")
 
 
@@ -136,7 +137,17 @@ def _chart(path: str | Path) -> pd.DataFrame:
         "long_name": {"step": head[0]},
         "source": f"Weights & Biases chart {path.name}",
     }
-    if frame["name"].str.fullmatch(_USUAL_NAME).all():
+    names = frame["name"].drop_duplicates()
+    if spread and names.str.fullmatch(_GROUP).all():
+        raise Refusal(
+            "path",
+            str(path),
+            f"{path}: {names.iloc[0]!r} is a group of runs, of which the chart has the mean and no run",
+            "Take the grouping out of the chart and export it again",
+        )
+    parts = names.str.extract(f"^(?:{_USUAL_NAME.pattern})$")
+    # Names that Weights & Biases makes, dainty-sun-1, have words of their own each and say no algorithm.
+    if parts.notna().all(axis=None) and (len(parts) == 1 or parts["algorithm"].duplicated().any()):
         return logs.split_names(frame, _USUAL_NAME)
     return frame
 
