@@ -220,6 +220,7 @@ def test_bins_hold_the_means_of_their_scores(ragged):
             r"on must be finite training levels in increasing order; got \[0, inf\]",
         ),
         ([], {}, r"on must be finite training levels in increasing order; got \[\]"),
+        ([0, 100, 100], {}, r"on must be finite training levels in increasing order; got \[0, 100, 100\]"),
         (
             "union",
             {"method": "cubic"},

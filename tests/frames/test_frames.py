@@ -58,10 +58,12 @@ def test_provenance_is_carried_on_without_what_no_archive_holds_and_history_goes
         "smoothed": False,
         "seed": 2**62,
         "n": 3,
+        "n_steps": 2**31 - 1,
+        "n_bytes": 2**31,
     }
     curves = frame.curves.to_dataarray("return", **NAMES, on="final")
     assert curves.attrs.pop("history").startswith("read\nto_dataarray(on='final'): ")
-    assert curves.attrs == {"source": "logs", "n": 3}
+    assert curves.attrs == {"source": "logs", "n": 3, "n_steps": 2**31 - 1}
 
 
 def test_repeated_rows_are_counted_shown_and_cured(frame):
@@ -453,8 +455,9 @@ def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
     with pytest.raises(
         TypeError,
         match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns",
-    ):
+    ) as caught:
         xcurves.to_dataarray(frame, **named)
+    assert ("to_dataset(" in str(caught.value)) == (argument == "value")
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "Float32", "double[pyarrow]"])
