@@ -315,3 +315,20 @@ def test_columns_that_bear_the_name_of_a_metric_are_no_algorithms(names, tmp_pat
     monkeypatch.chdir(tmp_path)
     assert main(["a.csv"]) == 2
     assert "columns are the algorithms" not in capsys.readouterr().out
+
+
+def test_pruned_trials_of_one_search_are_compared_by_a_setting_that_is_text(tmp_path, capsys):
+    """Such trials say nothing of the best of k, which was proposed alone."""
+    path = tmp_path / "trials.csv"
+    rows = [
+        f"{n},{0.9 - 0.1 * (n % 2) + n / 1000},2026-01-01 0{n}:00:00,{'rf' if n % 2 else 'svm'},0.{n},COMPLETE"
+        for n in range(10)
+    ]
+    head = "number,value,datetime_start,params_clf,params_lr,state"
+    path.write_text("\n".join([head, *rows, "10,,2026-01-01 11:00:00,rf,0.5,PRUNED"]) + "\n")
+    assert main([str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert "Runs: trials of a search, independent only if each was chosen at random" in out
+    assert err.splitlines()[-1].startswith(f"python -m xcurves {path} --algorithm params_clf  # 2 algorithms")
+    assert main([str(path), "--algorithm", "params_clf", "--output", str(tmp_path / "a.nc")]) == 0
+    assert "svm over rf" in capsys.readouterr().out

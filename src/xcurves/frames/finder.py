@@ -197,7 +197,8 @@ class _Finder(Found):
         if "algorithm" in self.roles:
             return
         if told.rival is not None:
-            self.missing["algorithm"] = ["algorithm", told.rival]
+            named = [name for name in ("algorithm", told.rival) if n_labels(self.frame[name]) > 1]
+            self.missing["algorithm"] = named
             self.roles["algorithm"] = None
             return
         found, choices = roles.find_label(self.frame, "algorithm", self.used, self.keys("tasks"))

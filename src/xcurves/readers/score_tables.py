@@ -15,7 +15,7 @@ from xcurves.core import provenance
 from xcurves.core.name_patterns import CONFIG, join_labels
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
-from xcurves.readers import log_files
+from xcurves.readers import log_files, logs
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
@@ -142,8 +142,25 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     sampler = "unknown"
     if "sampler" in table:
         sampler = ", ".join(sorted(set(table["sampler"].astype(str))))
-    made.attrs = {"sampler": sampler, "n_pruned": int((state == "PRUNED").sum())}
+    n_pruned = int((state == "PRUNED").sum())
+    made.attrs = {
+        "sampler": sampler,
+        "n_pruned": n_pruned,
+        "named_by": "trials of a search, independent only if each was chosen at random",
+    }
+    if study is None and n_pruned:  # the best of k trials is not told by those that were not pruned
+        rival = _compared_setting(made[settings])
+        if rival is not None:
+            made.attrs[logs.RIVAL] = rival
     return made
+
+
+def _compared_setting(settings: pd.DataFrame) -> str | None:
+    """Return the setting that is text and has several labels, each of two trials or more; None without just one."""
+    texts = settings.select_dtypes(exclude=["number", "bool"])
+    counts = {str(name): texts[name].value_counts() for name in texts}
+    found = [name for name, each in counts.items() if len(each) > 1 and each.min() > 1]
+    return found[0] if len(found) == 1 else None
 
 
 def _evaluation_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
