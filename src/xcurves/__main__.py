@@ -69,8 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             outputs.print_outputs(options.answers, options, status)
             sys.stdout.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 141
+            return _without_reader()
         except KeyboardInterrupt as stop:
             written = ", ".join(map(str, stop.args))
             _say(
@@ -131,10 +130,22 @@ def shell() -> NoReturn:
         print("xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr)
         sys.exit(2)
     try:
-        sys.exit(main())
+        try:
+            status = main()
+        finally:
+            sys.stdout.flush()  # also of what argparse and the list of sources print
+        sys.exit(status)
+    except BrokenPipeError:
+        sys.exit(_without_reader())
     except KeyboardInterrupt:  # while it imports
         print("python -m xcurves: interrupted, nothing written", file=sys.stderr)
         sys.exit(130)
+
+
+def _without_reader() -> int:
+    """Return the exit status where nobody reads what is printed; nothing more is."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
 
 
 def _terminate(*_: object) -> NoReturn:
