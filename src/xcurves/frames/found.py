@@ -67,11 +67,10 @@ class Found:
         if not self.items:
             return False
         n_rows = self.scored.groupby(self.keys("algorithm", "tasks"), observed=True).size()
-        usual, most = [n_rows.median()], [n_rows.max()]
+        of_algorithms = [n_rows]
         if algorithm is not None:
-            each = n_rows.groupby(level=algorithm)
-            usual, most = each.median().tolist(), each.max().tolist()
-        return any(one == 1 < several for one, several in zip(usual, most, strict=True))
+            of_algorithms = [each for _, each in n_rows.groupby(level=algorithm)]
+        return any(each.median() == 1 < each.max() for each in of_algorithms)
 
     @property
     def scored(self) -> pd.DataFrame:
