@@ -1,5 +1,6 @@
 """What is refused, as tests check it: argument, value and cure, not the words of the message."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,13 +18,18 @@ def refused(
     value: object = ANY,
     cure: Call | str | None = None,
     *,
+    names: str = "",
     kind: type[Refusal] = Refusal,
 ) -> Iterator[pytest.ExceptionInfo[Refusal]]:
-    """Expect a refusal of an argument: `cure` is a call that it has, or words of it."""
+    """Expect a refusal of an argument: `cure` is a call that it has, or words of it.
+
+    `names` is an expression of what the message names of the data, such as a file and its line.
+    """
     with pytest.raises(kind) as caught:
         yield caught
     refusal = caught.value
     assert refusal.argument == argument, str(refusal)
+    assert re.search(names, str(refusal)), str(refusal)
     if value is not ANY:
         kept = refusal.value
         assert kept == value or (isinstance(kept, Verbatim) and kept == str(value))

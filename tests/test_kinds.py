@@ -14,6 +14,7 @@ import xarray as xr
 import xcurves
 from layers import slow
 from lazy import refuse_to_compute
+from refusals import refused
 from strategies import make_curves, make_scores
 from xcurves import kinds, results
 from xcurves.core.labels import RESERVED
@@ -429,14 +430,16 @@ def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
     kind, result = kinds.kind("pairwise"), made("pairwise")
     with pytest.raises(KeyError, match="no such label"):
         results.ask(kind, result, broken, "table")
-    with pytest.raises(
-        ValueError,
-        match=r"needs all of dim 'pair'\. Some labels were selected away\. Select",
+    with refused(
+        "result",
+        cure="Some labels were selected away. Select with lists",
+        names=r"needs all of dim 'pair'\. Some labels were selected away\. Select",
     ):
         results.ask(kind, result.isel(pair=[]), broken, "table")
-    with pytest.raises(
-        ValueError,
-        match=r"needs all of dim 'pair'\. Some labels were selected away\. Select",
+    with refused(
+        "result",
+        cure="Some labels were selected away. Select with lists",
+        names=r"needs all of dim 'pair'\. Some labels were selected away\. Select",
     ):
         results.ask(kind, result.isel(pair=0, drop=True), broken, "table")
 

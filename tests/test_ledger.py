@@ -57,9 +57,10 @@ def with_past(**changes):
 def test_a_damaged_file_is_refused_in_one_line(text, tmp_path):
     path = tmp_path / "look.json"
     path.write_text(text)
-    with pytest.raises(
-        ValueError,
-        match=r"cannot be read as the JSON of an earlier look: .*Name the file",
+    with refused(
+        "previous",
+        cure="Name the file that --json wrote",
+        names=r"cannot be read as the JSON of an earlier look: .*Name the file",
     ) as error:
         ledger.read(path)
     assert "\n" not in str(error.value)
@@ -69,7 +70,9 @@ def test_bytes_that_are_no_text_and_folders_are_refused(tmp_path):
     path = tmp_path / "look.json"
     path.write_bytes(b"\xff\xfe\x00{")
     for each in (path, tmp_path, tmp_path / "gone.json"):
-        with pytest.raises(ValueError, match="cannot be read as the JSON of an earlier look"):
+        with refused(
+            "previous", cure="Name the file that --json wrote", names="cannot be read as the JSON of an earlier look"
+        ):
             ledger.read(each)
     with refused("previous", 3, cure="Give the earlier result", kind=xcurves.WrongType):
         ledger.read(3)
@@ -103,9 +106,10 @@ def test_other_training_weights_and_another_confidence_level_are_another_plan():
     again = planned.curves.sequential(training_weights=[2, 4, 6], previous=found, **options)
     assert again.identical(found.assign_attrs(history=again.attrs["history"]))
     for weights in ([1, 2, 2], [3, 2, 1], None, "final"):
-        with pytest.raises(
-            ValueError,
-            match="training_weights must stay as it was at the earlier look, 'given, digest",
+        with refused(
+            "training_weights",
+            cure="A plan is made before the first look",
+            names="training_weights must stay as it was at the earlier look, 'given, digest",
         ):
             planned.curves.sequential(training_weights=weights, previous=found, **options)
     found = planned.curves.sequential(**options)

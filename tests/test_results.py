@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
 from strategies import make_curves
 from xcurves.core import wording
 
@@ -137,9 +138,10 @@ def test_summary_says_when_nothing_can_be_said():
 @pytest.mark.parametrize("method", ["table", "summary"])
 def test_a_dataset_that_is_no_result_is_refused(method):
     dataset = xr.Dataset({"return": ("run", [1.0])})
-    with pytest.raises(
-        ValueError,
-        match=r"no result of xcurves. Pick one variable: ds\['return'\].curves$",
+    with refused(
+        "result",
+        cure="Pick one variable: ds['return'].curves",
+        names=r"no result of xcurves. Pick one variable: ds\['return'\].curves$",
     ):
         getattr(dataset.curves, method)()
 
@@ -240,7 +242,11 @@ def test_summary_of_paired_runs_names_their_error_terms():
 
 def test_a_fit_without_attrs_is_not_read_with_the_defaults():
     fit = xcurves.tutorial.open_dataset("digits_learning")["error"].curves.fit_power_law(gamma=-0.3)
-    with pytest.raises(ValueError, match="a result of fit_power_law without its attrs"):
+    with refused(
+        "result",
+        cure="Give them back: result.assign_attrs(original.attrs)",
+        names="a result of fit_power_law without its attrs",
+    ):
         xcurves.predict(fit.drop_attrs(), 1e4)
 
 

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
 from strategies import make_curves
 from xcurves import kinds
 from xcurves.core.result_frames import frame_of
@@ -109,17 +110,14 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(register
         "doi:10.1000/1",
     ):
         assert text in page
-    with pytest.raises(ValueError, match="there is a kind 'toy_spread' already"):
+    with refused("", cure="Give it another name", names="there is a kind 'toy_spread' already"):
         kinds.register(TOY)
 
 
 def test_a_part_from_outside_is_a_part_of_analyze(registered):
     part = Part("toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {}))
     declared = replace(TOY, name="toy_part", part=part)
-    with pytest.raises(
-        ValueError,
-        match=r"is a part of analyze and has no function\. Give it: function=",
-    ):
+    with refused("", cure="Give it: function=", names=r"is a part of analyze and has no function\. Give it: function="):
         kinds.register(declared)
 
     def toy_part(scores, *, confidence_level):

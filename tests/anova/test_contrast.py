@@ -187,7 +187,7 @@ def test_bad_weights_are_refused(curves, weights, options, message):
 
 def test_a_contrasted_algorithm_needs_two_runs(curves):
     few = curves.where((curves.algorithm != "a1") | (curves.run == 0))
-    with pytest.raises(ValueError, match="two of every") as caught:
+    with refused("curves", cure="Add runs, or take its weight away", names="two of every") as caught:
         xcurves.contrast(few, {"a0": 1, "a1": -1})
     assert str(caught.value) == (
         "algorithm 'a1' has too few runs (1); a contrast needs two of every algorithm with a weight. "
@@ -196,7 +196,11 @@ def test_a_contrasted_algorithm_needs_two_runs(curves):
 
 
 def test_weight_on_levels_that_a_task_does_not_have_is_refused(tasks):
-    with pytest.raises(ValueError, match=r"^task 'y': training_weights gives.*that no run has"):
+    with refused(
+        "curves",
+        cure="Give weight to the task's own training levels",
+        names=r"^task 'y': training_weights gives.*that no run has",
+    ):
         xcurves.contrast(tasks, {"a0": 1, "a1": -1}, training_weights=[0, 0, 0, 0, 1])
 
 
@@ -216,7 +220,7 @@ def test_weights_of_another_kind_are_refused(curves):
 
 @pytest.mark.parametrize("weights", [{"a0": "1", "a1": "-1"}, {"a0": 1j, "a1": -1j}])
 def test_weights_are_numbers(curves, weights):
-    with pytest.raises(TypeError, match=r"^weights must be numbers; got "):
+    with refused("weights", names=r"^weights must be numbers; got ", kind=xcurves.WrongType):
         xcurves.contrast(curves, weights)
 
 

@@ -10,6 +10,7 @@ import xarray as xr
 
 import xcurves
 from places import SHARED
+from refusals import refused
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.cli.curves_asked import steps_of_budget
@@ -270,7 +271,7 @@ def test_budget_in_n_steps():
     assert steps_of_budget("budget:5") == 5
     assert steps_of_budget("0,1000") == 0
     for strange in ("budget:", "budget:0", "budget:x", "budget:-3", "budget:1e9"):
-        with pytest.raises(ValueError, match=r"^--align budget:N takes a whole number"):
+        with refused("", cure="Try budget:20", names=r"^--align budget:N takes a whole number"):
             steps_of_budget(strange)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import xcurves
 from layers import every
+from refusals import refused
 from strategies import make_curves
 
 
@@ -68,7 +69,7 @@ def least(on, levels):
 def test_the_call_in_the_message_leads_to_an_anova(levels, on):
     frame = ragged(levels)
     curves = frame.curves.to_dataarray("r", extra="task")
-    with pytest.raises(ValueError, match=r"common training level") as caught:
+    with refused("on", names=r"common training level") as caught:
         curves.curves.align(on)
     code = re.search(r"with (\.curves\.align\(.+\))", str(caught.value).split(". The same holds")[0])[1]
     whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on, levels))
@@ -78,7 +79,7 @@ def test_the_call_in_the_message_leads_to_an_anova(levels, on):
 @pytest.mark.parametrize("levels", LOGS.values(), ids=LOGS)
 def test_the_options_in_the_message_of_a_frame_do_too(levels, on):
     frame = ragged(levels)
-    with pytest.raises(ValueError, match=r"common training level") as caught:
+    with refused("on", names=r"common training level") as caught:
         frame.curves.to_dataarray("r", extra="task", on=on)
     told = str(caught.value).split(". The same holds")[0]
     if "no on=" in told:
@@ -106,7 +107,7 @@ def whole(curves, *, least=2):
 
 def test_budgets_get_fractions_and_what_has_none_gets_levels():
     def said(name):
-        with pytest.raises(ValueError, match="common") as caught:
+        with refused("on", names="common") as caught:
             ragged(LOGS[name]).curves.to_dataarray("r", extra="task", on="intersection")
         return str(caught.value)
 
@@ -168,7 +169,7 @@ def test_every_call_in_an_error_about_incomplete_runs_works(name, options, lacki
         curves[2, :, :2, 1::2] = np.nan
         curves[2, :, 2:, 2::2] = np.nan
         curves[2, :, 2:, 0] = np.nan
-    with pytest.raises(ValueError, match=r"lacks \d+ of 8 training levels") as caught:
+    with refused("curves", names=r"lacks \d+ of 8 training levels") as caught:
         getattr(curves.curves, name)(**options)
     said = str(caught.value)
     codes = re.findall(
@@ -226,9 +227,10 @@ def test_levels_below_0_have_no_budget_and_get_a_grid():
     curves = ragged(levels).curves.to_dataarray("r", extra="task")
     # Tables have none; arrays may.
     curves = curves.assign_coords(training=curves["training"] - 9)
-    with pytest.raises(
-        ValueError,
-        match=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 8\), method='linear'\))",
+    with refused(
+        "on",
+        cure="Bring runs to levels that all reach with",
+        names=r"with (\.curves\.align\(np\.linspace\(-8\.5, -2\.0, 8\), method='linear'\))",
     ) as caught:
         curves.curves.align("intersection")
     whole(

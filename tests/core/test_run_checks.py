@@ -46,7 +46,7 @@ def test_an_infinite_score_is_named(curves):
 
 
 def test_one_algorithm_is_no_comparison(curves):
-    with pytest.raises(ValueError, match="only") as caught:
+    with refused("curves", cure="Add one, or leave this out", names="only") as caught:
         xcurves.randomized_anova(curves.isel(algorithm=[0]))
     assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
 
@@ -77,9 +77,8 @@ def test_scores_whose_squares_overflow_or_vanish_are_refused(curves, method, sca
 
 
 def test_one_run_each_leaves_no_error(curves):
-    with pytest.raises(
-        ValueError,
-        match=r"^no algorithm has two runs; without them there is no error .*Add runs$",
+    with refused(
+        "curves", cure="Add runs", names=r"^no algorithm has two runs; without them there is no error .*Add runs$"
     ):
         xcurves.randomized_anova(curves.isel(run=[0]))
 

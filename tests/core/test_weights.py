@@ -7,6 +7,7 @@ import xarray as xr
 
 import xcurves
 from layers import slow
+from refusals import refused
 from strategies import make_curves
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import check_training_weights, number_of_run, weights_on
@@ -73,9 +74,10 @@ def test_what_are_no_weights_is_refused(curves, given, error, message):
 
 @pytest.mark.parametrize("dims", [("training", "x"), ("algorithm", "training", "x"), ("training",)])
 def test_weights_of_a_contrast_have_the_dim_of_algorithms(curves, dims):
-    with pytest.raises(
-        ValueError,
-        match=r"^weights must be numbers with the dim 'algorithm', or with 'training' too",
+    with refused(
+        "weights",
+        cure="Try {'a': 1, 'b': -1}",
+        names=r"^weights must be numbers with the dim 'algorithm', or with 'training' too",
     ):
         xcurves.contrast(curves, xr.DataArray(np.ones([2] * len(dims)), dims=dims))
 

@@ -192,7 +192,7 @@ def test_bad_options_say_what_to_do(scores, options, message):
 
 
 def test_one_algorithm_is_no_comparison(scores):
-    with pytest.raises(ValueError, match="one algorithm; a comparison needs two"):
+    with refused("scores", cure="Add one", names="one algorithm; a comparison needs two"):
         xcurves.compare_distributions(scores.isel(algorithm=[0]))
 
 

@@ -194,9 +194,11 @@ def test_an_archive_resumes_and_equals_an_uninterrupted_run(tmp_path):
 
 def test_an_archive_of_another_seed_or_task_is_refused(tmp_path):
     dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=5)
-    with pytest.raises(ValueError, match='were made with rng = "5", not "6"'):
+    with refused("path", cure="Give another path, or the same settings", names='were made with rng = "5", not "6"'):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "moons"}, rng=6)
-    with pytest.raises(ValueError, match=r"were made with task = .moons., not .circles."):
+    with refused(
+        "path", cure="Give another path, or the same settings", names=r"were made with task = .moons., not .circles."
+    ):
         dse(*ALGORITHM, 2, path=tmp_path, settings={"task": "circles"}, rng=5)
 
 

@@ -191,7 +191,11 @@ def test_the_wrong_infinity_is_refused_by_name(call):
 
 
 def test_what_needs_finite_scores_says_what_to_do():
-    with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs .*one of -inf\. Use"):
+    with refused(
+        "interval",
+        cure="Use 'exact' or 'percentile'",
+        names=r"^algorithm 'a': interval='bca' needs .*one of -inf\. Use",
+    ):
         quiet_cdf(make(1), interval="bca")
     curves = xr.concat([make(1), make(1)], "training").assign_coords(training=[1.0, 2.0])
     with refused("simultaneous", cure=call(".curves.fill_failed", "worst")):

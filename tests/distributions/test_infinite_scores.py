@@ -167,13 +167,19 @@ def test_what_is_said_of_times_that_were_never_reached(times):
 
 
 def test_bad_values_are_refused(times):
-    with pytest.raises(ValueError, match=r"^algorithm 'a': interval='bca' needs.*is one of inf"):
+    with refused(
+        "interval", cure="Use 'exact' or 'percentile'", names=r"^algorithm 'a': interval='bca' needs.*is one of inf"
+    ):
         xcurves.performance_cdf(times, interval="bca", rng=0)
     with refused("scores", cure=give(higher_is_better=True)):
         xcurves.performance_cdf(-times)
     with refused("scores", cure=give(higher_is_better=True)):
         xcurves.compare_distributions(-times)
-    with pytest.raises(ValueError, match=r"bounds are 0 to 100, but there is a score of inf"):
+    with refused(
+        "curves",
+        cure="Give bounds that contain all possible scores, or leave them",
+        names=r"bounds are 0 to 100, but there is a score of inf",
+    ):
         xcurves.performance_cdf(times, bounds=(0, 100))
 
 

@@ -4,6 +4,7 @@ from matplotlib import pyplot as plt
 
 import xcurves  # noqa: F401
 from pictures import curve_names
+from refusals import refused
 from strategies import make_curves, make_scores
 
 
@@ -88,17 +89,19 @@ def test_a_statistic_along_training_has_a_line_and_a_band_for_each_algorithm():
 
 
 def test_what_has_no_training_or_several_statistics_is_not_drawn_along_it(result):
-    with pytest.raises(
-        ValueError,
-        match=r"^view 'training' needs a result with the dim 'training'; got .* of curves$",
+    with refused(
+        "view",
+        cure="Take performance_cdf of curves",
+        names=r"^view 'training' needs a result with the dim 'training'; got .* of curves$",
     ):
         result.curves.plot("training")
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 40, 3)))
     along = curves.curves.performance_cdf(interval="percentile", n_resamples=99, rng=0)
     ax = plt.figure().add_subplot()
-    with pytest.raises(
-        ValueError,
-        match=r"^one Axes has one statistic; got \d+. Select one: result.sel\(param=\[",
+    with refused(
+        "result",
+        cure="Select one: result.sel(param=['score_mean'])",
+        names=r"^one Axes has one statistic; got \d+. Select one: result.sel\(param=\[",
     ):
         along.curves.plot("training", ax=ax)
     along.sel(param=["score_mean"]).curves.plot("training", ax=ax)
@@ -162,7 +165,9 @@ def test_one_group_needs_no_legend(scores):
 
 
 def test_a_cdf_that_was_not_asked_for_cannot_be_drawn(scores):
-    with pytest.raises(ValueError, match=r"has no CDF\. Give scores: performance_cdf"):
+    with refused(
+        "result", cure="Give scores: performance_cdf(scores_at=...)", names=r"has no CDF\. Give scores: performance_cdf"
+    ):
         scores[0].curves.performance_cdf().curves.plot("cdf")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import xcurves
 from refusals import refused
 from xcurves.distributions.saved_trials import run_trials
 
@@ -287,7 +288,11 @@ def test_a_truncated_file_is_named_and_can_be_deleted(tmp_path):
     whole = file.read_bytes()
     for size in range(0, len(whole) // 2, 37):
         file.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"00000000-00000003.nc cannot be.*truncated. Delete it"):
+        with refused(
+            "path",
+            cure="Delete it: its trials will be run again",
+            names=r"00000000-00000003.nc cannot be.*truncated. Delete it",
+        ):
             run_trials(trial, 4, path=tmp_path, settings=SETTINGS)
     file.unlink()
     xr.testing.assert_identical(run_trials(trial, 4, path=tmp_path, settings=SETTINGS), run_trials(trial, 4))
@@ -310,5 +315,10 @@ def test_a_long_error_is_cut():
 
 
 def test_what_is_no_function_is_refused():
-    with pytest.raises(TypeError, match=r"trials are made by functions; got 3\. "):
+    with refused(
+        "trials",
+        cure="Give the function itself, without parentheses",
+        names=r"trials are made by functions; got 3\. ",
+        kind=xcurves.WrongType,
+    ):
         run_trials(3, 2)

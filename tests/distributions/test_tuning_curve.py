@@ -142,9 +142,13 @@ def test_times_beyond_the_smallest_budget_are_not_reached():
 def test_searches_that_are_not_random_are_refused(scores):
     for sampler in ("RandomSampler", "GridSampler", "unknown"):
         xcurves.tuning_curve(scores.assign_attrs(sampler=sampler, n_pruned=0), n_trials=2)
-    with pytest.raises(ValueError, match=r"sampler='TPESampler'; .* needs independent draws"):
+    with refused(
+        "scores",
+        cure="Search with optuna.samplers.RandomSampler()",
+        names=r"sampler='TPESampler'; .* needs independent draws",
+    ):
         xcurves.tuning_curve(scores.assign_attrs(sampler="TPESampler"))
-    with pytest.raises(ValueError, match="7 pruned trials"):
+    with refused("scores", cure="Search without a pruner", names="7 pruned trials"):
         xcurves.tuning_curve(scores.assign_attrs(n_pruned=7))
 
 
@@ -153,7 +157,11 @@ def test_bad_options_say_what_to_do(scores):
         xcurves.tuning_curve(scores, n_trials=[0.5, 2])
     with refused("n_trials", 0, cure="Usual: 50"):
         xcurves.tuning_curve(scores, n_trials=0)
-    with pytest.raises(ValueError, match=r"^task 'x', algorithm 'a': bounds are 0 to 0.5"):
+    with refused(
+        "curves",
+        cure="Give bounds that contain all possible scores, or leave them",
+        names=r"^task 'x', algorithm 'a': bounds are 0 to 0.5",
+    ):
         xcurves.tuning_curve(scores, bounds=(0, 0.5))
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 import xcurves
 from experiments import studies
+from refusals import refused
 from xcurves.planning.replications import cell_number
 
 ANOVA = partial(xcurves.randomized_anova, n_resamples=99)
@@ -119,7 +120,7 @@ def test_a_test_without_any_pvalue_is_said_to_have_none():
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, "0.05", True])
 def test_alpha_must_be_a_level(alpha):
-    with pytest.raises(ValueError, match="alpha must lie between 0 and 1; got"):
+    with refused("alpha", cure="Usual: 0.05", names="alpha must lie between 0 and 1; got"):
         studies.rejection_rates(coin, first_score, n_replications=10, alpha=alpha)
 
 
@@ -171,9 +172,10 @@ def test_bad_settings_are_refused(settings, kind, said):
 
 
 def test_labels_of_pvalues_must_not_depend_on_settings():
-    with pytest.raises(
-        ValueError,
-        match=r"^n_algorithms 3, n_runs 6: p-values must have the same dims and labels",
+    with refused(
+        "curves",
+        cure="Simulate settings that differ in them one by one",
+        names=r"^n_algorithms 3, n_runs 6: p-values must have the same dims and labels",
     ):
         studies.rejection_rates(
             studies.autoregressive,

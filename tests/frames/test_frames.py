@@ -69,7 +69,7 @@ def test_provenance_is_carried_on_without_what_no_archive_holds_and_history_goes
 def test_repeated_rows_are_counted_shown_and_cured(frame):
     repeated = pd.concat([frame, frame.iloc[:5].assign(**{"return": 1.0})])
     repeated = repeated.sort_values("step", kind="stable")
-    with pytest.raises(ValueError, match="repeat") as caught:
+    with refused("frame", cure="frame.curves.to_dataarray(value='return'", names="repeat") as caught:
         repeated.curves.to_dataarray("return", **NAMES)
     assert str(caught.value) == (
         "5 rows repeat a (task, agent, seed, step), first ('Hopper', 'td3', 2, 0); ('Hopper', 'td3', 10, 0); "
@@ -160,7 +160,7 @@ START = pd.Timestamp("2026-01-01")
 )
 def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, converted):
     frame = pd.DataFrame({"algorithm": "a", "run": 0, "training": steps, "y": 1.0})
-    with pytest.raises(TypeError, match=r"^training column 'training' ") as caught:
+    with refused("training", names=r"^training column 'training' ", kind=xcurves.WrongType) as caught:
         frame.curves.to_dataarray("y")
     cure = re.search(r": ((?:frame\[|pd\.).*)$", str(caught.value))
     np.testing.assert_array_equal(eval(cure[1], {"frame": frame, "pd": pd}), converted)
@@ -275,7 +275,11 @@ def test_scores_of_trials_have_no_training(frame):
     assert "training" not in scores.coords
     expected = frame.curves.to_dataarray("return", **NAMES).sel(training=100, drop=True)
     np.testing.assert_array_equal(scores, expected)
-    with pytest.raises(ValueError, match=r"16 rows repeat a.*first \('Hopper', 'td3', 2\)"):
+    with refused(
+        "frame",
+        cure="frame.curves.to_dataarray(value='return'",
+        names=r"16 rows repeat a.*first \('Hopper', 'td3', 2\)",
+    ):
         frame.curves.to_dataarray("return", **(NAMES | {"training": None}))
 
 
@@ -494,9 +498,10 @@ def test_rows_that_repeat_at_an_infinite_level_are_refused():
             "y": [0.0, 1.0, 4.0],
         }
     )
-    with pytest.raises(
-        ValueError,
-        match=r"^1 row repeats a \(algorithm, run, training\), first \('a', 0, inf\)",
+    with refused(
+        "frame",
+        cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'",
+        names=r"^1 row repeats a \(algorithm, run, training\), first \('a', 0, inf\)",
     ):
         frame.curves.to_dataarray("y")
 
@@ -530,5 +535,9 @@ def test_rows_that_lack_the_score_are_not_counted_among_those_that_repeat():
         "step": [0, 0, 10, 10, 20, 20, 20],
         "loss": [np.nan, 1, np.nan, 0.5, np.nan, 0.4, 0.3],
     }
-    with pytest.raises(ValueError, match=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)"):
+    with refused(
+        "frame",
+        cure="frame.curves.to_dataarray(value='loss', algorithm='m'",
+        names=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)",
+    ):
         pd.DataFrame(rows).curves.to_dataarray("loss", algorithm="m", run="s", training="step")

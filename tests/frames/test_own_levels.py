@@ -217,10 +217,18 @@ def test_coordinates_of_runs_that_have_a_name() -> None:
         "run",
     )
     frame.loc[3, "look"] = 7
-    with pytest.raises(ValueError, match="coords column 'look' has several values in one run"):
+    with refused(
+        "coords",
+        cure="Name the column in which they differ in extra=, or leave it",
+        names="coords column 'look' has several values in one run",
+    ):
         xcurves.to_dataarray(frame, "score", coords="look")
     frame["look"] = np.nan
-    with pytest.raises(ValueError, match="coords column 'look' has 16 rows without a label"):
+    with refused(
+        "coords",
+        cure="Drop them: frame.dropna(subset=['look']), or name them",
+        names="coords column 'look' has 16 rows without a label",
+    ):
         xcurves.to_dataarray(frame, "score", coords="look")
 
 

@@ -60,7 +60,7 @@ def test_the_cure_by_counting_keeps_networks_apart():
         {"frame": frame},
     )
     assert frame["run"].max() == 1
-    with pytest.raises(ValueError, match=r"^column 'network' .* is not used"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='return'", names=r"^column 'network' .* is not used"):
         frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
 
 
@@ -82,9 +82,10 @@ def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
 def test_a_metric_is_no_reason_for_repeated_rows():
     frame = networks(("cnn",)).drop(columns="network")
     frame = pd.concat([frame, frame]).assign(won=[0, 0, 1] * 26 + [1, 1], loss=np.random.default_rng(1).random(80))
-    with pytest.raises(
-        ValueError,
-        match=r"^training column 'step' falls in 8 runs, .*, their first level\.",
+    with refused(
+        "frame",
+        cure="frame.curves.to_dataarray(value='return'",
+        names=r"^training column 'step' falls in 8 runs, .*, their first level\.",
     ):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
@@ -92,7 +93,7 @@ def test_a_metric_is_no_reason_for_repeated_rows():
 def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
     frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(columns="network")
     frame = frame.drop_duplicates(["game", "agent", "seed", "step", "task"])
-    with pytest.raises(ValueError, match=r"^column 'task' .* is not used"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='return'", names=r"^column 'task' .* is not used"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
     assert frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes["task"] == 60
 
@@ -120,7 +121,11 @@ def test_numbers_that_begin_anew_with_training_are_said(number):
     # so that no row repeats
     frame = frame.assign(step=2 * frame.step + (frame.width == "mlp"))
     frame["width"] = frame["width"].map({"cnn": 64, "mlp": 128}).astype(number)
-    with pytest.raises(ValueError, match=r"^column 'width' \(64.*is not used, and .* falls in 8 runs"):
+    with refused(
+        "frame",
+        cure="frame.curves.to_dataarray(value='return'",
+        names=r"^column 'width' \(64.*is not used, and .* falls in 8 runs",
+    ):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
     with pytest.warns(
         UserWarning,

@@ -5,6 +5,7 @@ from hypothesis import given
 
 import strategies
 import xcurves
+from refusals import refused
 from strategies import absent, make_curves
 from test_kinds import made
 from xcurves.results import kind_of
@@ -32,7 +33,7 @@ def test_curves_come_back_identical(curves):
     assert back.color_index.values.tolist() == [*range(curves.sizes["algorithm"])]
     xr.testing.assert_identical(back.drop_vars("color_index"), curves)
     shuffled = frame.sample(frac=1, random_state=0)
-    with pytest.raises(ValueError, match=r"duplicates='last'"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='return'", names=r"duplicates='last'"):
         shuffled.curves.to_dataarray("return", extra="task")
     shuffled = shuffled.sort_values("training")
     back = shuffled.curves.to_dataarray("return", extra="task")

@@ -12,6 +12,7 @@ import oracles_powerlaw as oracle
 import xcurves
 from hoiem_table3 import ROWS
 from lazy import refuse_to_compute
+from refusals import refused
 from strategies import as_dict, make_errors, simulate_errors
 from xcurves.core.wording import estimated
 from xcurves.learning_curves.text import change_in_percent
@@ -275,7 +276,11 @@ def test_at_moves_error_and_reliance_along_the_same_curve(errors):
 
 def test_an_at_far_below_is_marked_and_one_beyond_is_sent_to_predict(errors):
     assert [fit_free(errors, at=at).at_extrapolated.values[0] for at in (6, 6.25, 400)] == [1, 0, 0]
-    with pytest.raises(ValueError, match=r"at is beyond the largest size.* call predict\(fit, n\)"):
+    with refused(
+        "curves",
+        cure="Fit with at='largest' and call predict(fit, n), which",
+        names=r"at is beyond the largest size.* call predict\(fit, n\)",
+    ):
         fit_free(errors, at=401)
     short = errors.copy()
     short[0] = short[0].where(short.training < 400)
@@ -580,7 +585,7 @@ def test_lazy_curves_that_cannot_be_fitted_say_why_in_the_result(tasks):
 
 def test_errors_from_the_graph_name_the_task(tasks):
     lazy = fit_free((tasks - 50).chunk(task=1))
-    with pytest.raises(ValueError, match=r"^task '\w+': errors must not be negative"):
+    with refused("curves", names=r"^task '\w+': errors must not be negative"):
         lazy.compute()
 
 
@@ -600,19 +605,23 @@ def folds_of(means, sd, n_folds):
 @pytest.mark.parametrize("method", [xcurves.fit_power_law, xcurves.leave_one_size_out])
 def test_accuracy_is_refused_though_one_size_dips(method):
     accuracy = folds_of(ACCURACY, SD, 5)
-    with pytest.raises(ValueError, match=r"rising errors. If this is accuracy"):
+    with refused(
+        "curves",
+        cure="If this is accuracy, turn it: 100 - accuracy, or 1 -",
+        names=r"rising errors. If this is accuracy",
+    ):
         method(accuracy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         method(1 - accuracy, units="fraction")
-    with pytest.raises(ValueError, match="rising errors"):
+    with refused("curves", cure="If this is accuracy, turn it: 100 - accuracy, or 1 -", names="rising errors"):
         method(accuracy.mean("run"), units="fraction", sigma_hat_sq=500)
 
 
 def test_a_rise_of_unknown_noise_is_refused_only_at_every_size():
     rising = make_errors([[20.0, 22, 21.9, 25]], [25, 50, 100, 200])
     assert quiet(rising, weighting="uniform").data_reliance < 0
-    with pytest.raises(ValueError, match="rising errors"):
+    with refused("curves", cure="If this is accuracy, turn it: 100 - accuracy, or 1 -", names="rising errors"):
         fit_free(rising.where(rising != 21.9, 22.1), weighting="uniform")
 
 
@@ -639,7 +648,7 @@ def test_the_cure_for_accuracy_cures(whole, units, named):
     accuracy.attrs = {key: "accuracy" for key in ("long_name", "standard_name") if named in (key, "all")}
     accuracy.attrs["units"] = units
     with xr.set_options(keep_attrs=True):
-        with pytest.raises(ValueError, match="Turn it: ") as caught:
+        with refused("errors", cure="Turn it", names="Turn it: ") as caught:
             fit_free(accuracy)
         cured = eval(str(caught.value).split("Turn it: ")[1], {"accuracy": accuracy})
     assert quiet(cured).data_reliance > 0
@@ -736,9 +745,10 @@ def test_sizes_of_data_get_no_warning_of_progress(errors, about):
 
 def test_a_dim_called_epoch_is_refused_with_a_cure_that_works(errors):
     one = errors.isel(task=0).rename(training="epoch")
-    with pytest.raises(
-        ValueError,
-        match=r"errors have the dim 'epoch', the progress.*errors\.rename\(epoch='training'\)",
+    with refused(
+        "errors",
+        cure="If each label is a training of its own",
+        names=r"errors have the dim 'epoch', the progress.*errors\.rename\(epoch='training'\)",
     ):
         xcurves.fit_power_law(one)
     assert xcurves.fit_power_law(one.rename(epoch="training"))["gamma"].notnull()
@@ -747,7 +757,7 @@ def test_a_dim_called_epoch_is_refused_with_a_cure_that_works(errors):
 def test_analyze_says_of_epochs_why_there_is_no_power_law(errors):
     one = errors.isel(task=[0, 1]).rename(task="algorithm").assign_coords(algorithm=["a", "b"])
     named = one.assign_coords(training=one["training"].assign_attrs(long_name="epoch"))
-    with pytest.raises(ValueError, match="training is 'epoch', the progress of one run"):
+    with refused("curves", names="training is 'epoch', the progress of one run"):
         named.curves.analyze(include=["power_law"])
 
 

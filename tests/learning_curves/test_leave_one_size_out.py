@@ -5,6 +5,7 @@ from scipy import stats
 
 import oracles_powerlaw as oracle
 import xcurves
+from refusals import refused
 from strategies import as_dict, simulate_errors
 from xcurves.learning_curves.leave_one_size_out import PAPER
 
@@ -109,15 +110,20 @@ def test_bad_input_is_refused(errors, change, options, message):
 
 def test_messages_name_the_curve_without_folds_too(errors):
     means = errors.mean("run", keep_attrs=True).isel(training=slice(3)).expand_dims(task=["x"])
-    with pytest.raises(ValueError, match=r"^task 'x', algorithm 0:.*variant 'power law'"):
+    with refused(
+        "curves",
+        cure="A law needs 2, one more each for a searched gamma, relative",
+        names=r"^task 'x', algorithm 0:.*variant 'power law'",
+    ):
         xcurves.leave_one_size_out(means, sigma_hat_sq=20)
 
 
 def test_the_size_that_is_left_out_is_named():
     errors = simulate_errors(1, 0)[0].isel(task=0, run=slice(4)).copy()
     errors[1:, 1:] = np.nan
-    with pytest.raises(
-        ValueError,
-        match=r"^variant 'power law' without size 25: one fold at every size",
+    with refused(
+        "curves",
+        cure="Weights by variance need folds: give sigma_hat_sq, or fit",
+        names=r"^variant 'power law' without size 25: one fold at every size",
     ):
         xcurves.leave_one_size_out(errors)

@@ -144,7 +144,9 @@ def test_unlike_sizes_of_many_curves_are_said_as_a_range(errors):
 
 @pytest.mark.parametrize("n", ["a", None, [True], [[1, 2]]])
 def test_what_is_no_size_is_named(errors, n):
-    with pytest.raises(TypeError, match="n must be a number or a list of numbers; got "):
+    with refused(
+        "n", cure="Such as n=[800, 1600]", names="n must be a number or a list of numbers; got ", kind=xcurves.WrongType
+    ):
         xcurves.predict(fit_free(errors), n)
 
 

@@ -828,7 +828,7 @@ def test_another_past_is_refused_by_name(previous, change, options, message):
 
 def test_a_result_without_its_digests_is_no_past():
     found = normal(2).curves.gate(baseline="main").drop_vars("run_digest")
-    with pytest.raises(ValueError, match="previous must be a result of gate with its run_digest"):
+    with refused("previous", cure="Give it whole", names="previous must be a result of gate with its run_digest"):
         normal(2).curves.gate(baseline="main", previous=found)
 
 
@@ -891,7 +891,7 @@ def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, opt
 def test_the_cure_of_a_level_that_cannot_be_reached_works(looks, level, n_resamples):
     scores = normal(-1, n_runs=3)
     options = {"looks": looks, "level": level, "n_resamples": n_resamples}
-    with pytest.raises(ValueError, match=r"cannot be reached: of .* no p is below") as error:
+    with refused("level", names=r"cannot be reached: of .* no p is below") as error:
         scores.curves.gate(baseline="main", **options)
     said = str(error.value)
     if "looks=" in said:

@@ -208,9 +208,10 @@ def test_incomplete_and_infinite_runs_are_refused(curves):
         broken[0, 3, 2] = value
         with pytest.raises(ValueError, match=rf"algorithm 'sac', run 3 {message}"):
             broken.curves.sequential(n_looks=3)
-    with pytest.raises(
-        ValueError,
-        match=r"look 2 has no run, but look 3 has\. Give those of earlier looks too",
+    with refused(
+        "look",
+        cure="Give those of earlier looks too",
+        names=r"look 2 has no run, but look 3 has\. Give those of earlier looks too",
     ):
         curves.where(curves.look != 2, drop=True).curves.sequential(n_looks=6)
 
@@ -240,7 +241,11 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
     with refused("by", "batch", cure="Usual: assign_looks(5); or give the batch of every run", kind=xcurves.WrongType):
         bare.curves.assign_looks("batch")
     uneven = bare.where(~((bare.algorithm == "sac") & (bare.run < 5)))
-    with pytest.raises(ValueError, match=r"run 5 would be.*look 2 of another"):
+    with refused(
+        "curves",
+        cure="Give the batch of every run: assign_looks({run: batch, ...})",
+        names=r"run 5 would be.*look 2 of another",
+    ):
         uneven.curves.assign_looks(5)
 
 
@@ -262,17 +267,19 @@ def test_batches_and_runs_need_an_order_that_stays(curves):
         with refused("batches", "pilot", cure="Say their order: pd.Categorical(batch, ['pilot', 'main']"):
             bare.curves.assign_looks(pd.Series(batches))
     named = bare.assign_coords(run=[f"seed{run}" for run in range(15)])
-    with pytest.raises(
-        ValueError,
-        match=r"run labels must be numbers.*got 'seed0'.*Give the batch of every run",
+    with refused(
+        "curves",
+        cure="Give the batch of every run: assign_looks({run: batch, ...})",
+        names=r"run labels must be numbers.*got 'seed0'.*Give the batch of every run",
     ):
         named.curves.assign_looks(5)
     backwards = bare.isel(run=slice(None, None, -1))
     assert backwards.curves.assign_looks(5).look.values.tolist() == [3] * 5 + [2] * 5 + [1] * 5
     crashed = bare.where((bare.run != 3) | (bare.algorithm != "td3"))
-    with pytest.raises(
-        ValueError,
-        match=r"run 3 of algorithm 'td3' has no score, and later runs have: did it crash",
+    with refused(
+        "curves",
+        cure="Or: Give the batch of every run: assign_looks({run: batch",
+        names=r"run 3 of algorithm 'td3' has no score, and later runs have: did it crash",
     ):
         crashed.curves.assign_looks(5)
 
@@ -355,10 +362,7 @@ def test_a_run_that_an_earlier_look_did_not_have_is_refused(curves):
 @pytest.mark.parametrize("previous", ["gone.json", "wrong.json", 3])
 def test_what_is_no_earlier_look_is_refused(curves, here, previous):
     (here / "wrong.json").write_text("{}")
-    with pytest.raises(
-        (ValueError, TypeError),
-        match=r"^previous .*(Name the file|Give the earlier result)",
-    ):
+    with refused("previous", names=r"^previous .*(Name the file|Give the earlier result)"):
         curves.curves.sequential(n_looks=6, previous=previous)
 
 

@@ -5,6 +5,7 @@ import xcurves
 from across_reference import CASES, needed
 from layers import slow
 from oracles import flips_min_p
+from refusals import refused
 from strategies import make_curves
 from xcurves.core.validation import check_curves
 from xcurves.multi_task.profile_across_tasks import score_fractions
@@ -83,7 +84,7 @@ def test_fractions_before_the_first_level_are_left_out():
 
 @pytest.mark.parametrize("fractions", [0, [0.0, 1.0], [0.5, 0.5], [0.5, 1.2]])
 def test_fractions_are_refused(fractions):
-    with pytest.raises(ValueError, match="fractions must be"):
+    with refused("fractions", names="fractions must be"):
         xcurves.profile_across_tasks(make(), fractions=fractions)
 
 

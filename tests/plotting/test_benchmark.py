@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 from pictures import faults
+from refusals import refused
 from synthetic_results import synthetic_curves
 
 
@@ -39,8 +40,9 @@ def test_scores_that_no_axis_shows_are_refused(value, said):
 
 
 def test_more_than_eight_algorithms_are_refused():
-    with pytest.raises(
-        ValueError,
-        match=r"a figure has at most 8 algorithms; got 9\. Select some: \.sel",
+    with refused(
+        "curves",
+        cure="Select some: .sel(algorithm=[...])",
+        names=r"a figure has at most 8 algorithms; got 9\. Select some: \.sel",
     ):
         synthetic_curves(2, 9).curves.plot_benchmark()

@@ -124,7 +124,7 @@ def test_what_cannot_be_explored_is_said(curves, monkeypatch):
         one.curves.explore(smooth=1)
     with refused("smooth", "a", cure=give(smooth=0.6), kind=xcurves.WrongType):
         one.curves.explore(smooth="a")
-    with pytest.raises(ValueError, match=r"^smooth is for curves; got 0\.5 with a result"):
+    with refused("smooth", cure="Leave it out", names=r"^smooth is for curves; got 0\.5 with a result"):
         xcurves.explore(anova, smooth=0.5)
     assert one.curves.explore(smooth=0.5).layout.yaxis.title.text == "mean score, smoothed by 0.5"
     monkeypatch.setitem(sys.modules, "plotly", None)

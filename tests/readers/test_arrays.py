@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import xcurves
+from refusals import refused
 from xcurves import readers
-from xcurves.core.doubts import Doubtful
 
 RNG = np.random.default_rng(0)
 
@@ -15,7 +15,7 @@ def test_the_second_axis_is_asked_and_each_answer_has_it(tmp_path, shape):
     arrays = {name: RNG.normal(size=shape) for name in ("dqn", "ppo")}
     path = tmp_path / "scores.npz"
     np.savez(path, **arrays)
-    with pytest.raises(Doubtful, match="second axis") as caught:
+    with refused("path", names="second axis") as caught:
         readers.read(path)
     by_steps, by_tasks = (eval(call, {"xcurves": xcurves}) for call in map(str, caught.value.cure.calls))
     assert by_steps.sizes["training"] == by_tasks.sizes["task"] == shape[1]

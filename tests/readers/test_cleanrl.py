@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from event_files import event_writer
+from refusals import refused
 from xcurves import readers
 
 
@@ -34,9 +35,10 @@ def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
 def test_a_seed_that_was_run_twice_is_refused(tmp_path):
     log(tmp_path, "Hopper-v4", "sac", 1)
     log(tmp_path, "Hopper-v4", "sac", 1, 1_800_000_000)
-    with pytest.raises(
-        ValueError,
-        match=r"sac__1__1700000000 and .*sac__1__1800000000 in .* are one seed run twice",
+    with refused(
+        "path",
+        cure="Remove one of them",
+        names=r"sac__1__1700000000 and .*sac__1__1800000000 in .* are one seed run twice",
     ):
         readers.read(tmp_path, source="cleanrl")
 

@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-
+from refusals import refused
 from xcurves import readers
 
 # The form of its documentation: {"title": {"series": {"x": [0, 1, 2], "y": [10, 11, 12]}}}.
@@ -37,5 +36,5 @@ def test_a_step_twice_is_refused(tmp_path):
     said = {"loss": {"train": {"x": [1, 1], "y": [1, 2]}}}
     path = tmp_path / "scalars.json"
     path.write_text(json.dumps(said))
-    with pytest.raises(ValueError, match="loss/train twice at one step"):
+    with refused("path", cure="Remove one of them", names="loss/train twice at one step"):
         readers.read(path)

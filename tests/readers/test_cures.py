@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
 from xcurves.readers import listing, logs
@@ -46,9 +47,10 @@ def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, 
         home = tmp_path / place.format(algorithm=algorithm, run=run)
         write(home / f"a.{ending}", text(number))
         write(home / f"b.{ending}", text(number + 100))
-    with pytest.raises(
-        ValueError,
-        match=r"holds 2 logs, a\.\w+ and b\.\w+, 'loss' in both: a run has one",
+    with refused(
+        "path",
+        cure="Name the one that is meant",
+        names=r"holds 2 logs, a\.\w+ and b\.\w+, 'loss' in both: a run has one",
     ) as caught:
         readers.read(tmp_path)
     assert len(str(caught.value).replace(str(tmp_path), "")) <= 300
@@ -249,10 +251,7 @@ def test_errors_are_short_whatever_the_file_holds(tmp_path, name, text):
 
 def test_a_source_that_there_is_not_is_refused_in_few_words(tmp_path):
     for given in ("tensorbord", LONG):
-        with pytest.raises(
-            ValueError,
-            match=r"^source must be one that python -m xcurves sources lists",
-        ) as caught:
+        with refused("source", names=r"^source must be one that python -m xcurves sources lists") as caught:
             readers.read(tmp_path, source=given)
         assert len(str(caught.value)) <= 300
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from layers import slow
+from refusals import refused
 from xcurves.readers import hydra as reader
 from xcurves.readers import read
 
@@ -109,5 +110,5 @@ def test_jobs_without_logs_or_with_logs_of_several_runs_are_refused(sweep):
 def test_a_column_that_is_overridden_too_is_refused(sweep):
     for path in sweep.rglob("returns.csv"):
         path.write_text("seed,return\n0,1\n")
-    with pytest.raises(ValueError, match=r"logs 'seed', which is.*column of the log"):
+    with refused("path", cure="Rename the column of the log", names=r"logs 'seed', which is.*column of the log"):
         reader.multirun(sweep)

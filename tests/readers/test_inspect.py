@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
 
@@ -147,5 +148,7 @@ def test_a_model_with_several_solvers_is_several_algorithms(logs):
 
 
 def test_a_zip_that_claims_more_than_is_allowed_is_refused():
-    with pytest.raises(ValueError, match=r"expands to more than 100 bytes"):
+    with refused(
+        "path", cure="If it is no mistake, allow more, max_expanded=1000, or", names=r"expands to more than 100 bytes"
+    ):
         readers.read(LOGS / "eval" / "small.eval", max_expanded=100)

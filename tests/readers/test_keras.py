@@ -47,7 +47,7 @@ def test_histories_need_the_names_of_their_runs():
             keras.fit_history({key: {"loss": [1.0]}})
     with refused("histories", "list", kind=xcurves.WrongType):
         keras.fit_history({("cnn", 0): [1.0]})
-    with pytest.raises(ValueError, match=r"^histories have no epochs.*Leave such runs out"):
+    with refused("histories", cure="Leave such runs out", names=r"^histories have no epochs.*Leave such runs out"):
         keras.fit_history({("cnn", 0): {"loss": []}})
 
 
@@ -56,9 +56,11 @@ def test_histories_need_the_names_of_their_runs():
     [[[1.0, 2.0], [3.0, 4.0]], {"a": [1.0]}, np.ones((2, 3)), ["high", "low"], 1.0],
 )
 def test_metrics_of_several_values_an_epoch_are_refused(values):
-    with pytest.raises(
-        TypeError,
-        match=r"^histories\[\('cnn', 0\)\]: 'f1' must have a number for each epoch; got .*name",
+    with refused(
+        "histories",
+        cure="Give a metric of several values a name for each",
+        names=r"^histories\[\('cnn', 0\)\]: 'f1' must have a number for each epoch; got .*name",
+        kind=xcurves.WrongType,
     ) as caught:
         keras.fit_history({("cnn", 0): {"loss": [1.0, 0.5], "f1": values}})
     assert "\n" not in str(caught.value)

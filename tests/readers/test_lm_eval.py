@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
 
@@ -121,7 +122,7 @@ def test_measures_of_filters_are_columns_and_those_of_wholes_are_named(tmp_path)
     assert frame["exact_match,strict-match"].tolist() == [0.0]
     assert frame["exact_match,flexible-extract"].tolist() == [1.0]
     path.write_text("\n".join([*lines, lines[0]]) + "\n")
-    with pytest.raises(ValueError, match=r"line 3 has 'exact_match' of doc_id 0 again"):
+    with refused("path", cure="Remove one of them", names=r"line 3 has 'exact_match' of doc_id 0 again"):
         readers.read(tmp_path)
 
 

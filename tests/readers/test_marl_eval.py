@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-import pytest
-
+from refusals import refused
 from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "id-marl-eval"
@@ -44,12 +43,12 @@ def test_a_folder_of_files_is_one_experiment_and_a_run_in_two_of_them_is_refused
         "seed_1",
     ]
     (tmp_path / "2.json").write_text((tmp_path / "1.json").read_text())
-    with pytest.raises(ValueError, match=r"2\.json and .*1\.json both.*Remove one of them"):
+    with refused("path", cure="Remove one of them", names=r"2\.json and .*1\.json both.*Remove one of them"):
         readers.read(tmp_path, source="marl-eval")
 
 
 def test_metrics_of_unlike_length_are_refused(tmp_path):
     path = tmp_path / "metrics.json"
     path.write_text('{"e": {"t": {"a": {"s": {"step_0": {"step_count": 0, "x": [1], "y": [1, 2]}}}}}}')
-    with pytest.raises(ValueError, match=r"e / t /.*{'x': 1, 'y': 2}"):
+    with refused("path", cure="Correct it", names=r"e / t /.*{'x': 1, 'y': 2}"):
         readers.read(path, source="marl-eval")

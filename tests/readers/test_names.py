@@ -73,7 +73,7 @@ def test_a_flat_folder_gets_the_pattern_as_its_cure(flat):
 
 @pytest.mark.parametrize("names", ["", "run", "{1}", "{run", "{run,(}", "{run,(a)}", 3])
 def test_patterns_that_are_none_are_refused(names):
-    with pytest.raises(ValueError, match=r"^names must be a pattern of parts in braces, .*Correct it$"):
+    with refused("names", cure="Correct it", names=r"^names must be a pattern of parts in braces, .*Correct it$"):
         compiled(names)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
 
@@ -51,18 +52,20 @@ def test_progress_csv_gives_the_same_where_there_is_no_result_json(trial):
 
 def test_a_damaged_file_is_named(trial):
     (trial / "result.json").write_text('{"trial_id": \n{}\n')
-    with pytest.raises(
-        ValueError,
-        match=r"result\.json is cut short, damaged or no results of a trial: ",
+    with refused(
+        "path",
+        cure="Copy it again, or remove it",
+        names=r"result\.json is cut short, damaged or no results of a trial: ",
     ):
         readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text('{"x": 1}\n')
-    with pytest.raises(ValueError, match=r"result\.json is no result.*it has no training_iteration"):
+    with refused("path", cure="Remove it", names=r"result\.json is no result.*it has no training_iteration"):
         readers.read(trial.parent, source="rllib")
     (trial / "result.json").write_text("")
-    with pytest.raises(
-        ValueError,
-        match=r"its result\.json or progress\.csv beside params\.json have no rows",
+    with refused(
+        "path",
+        cure="Check what was logged",
+        names=r"its result\.json or progress\.csv beside params\.json have no rows",
     ):
         readers.read(trial.parent, source="rllib")
 

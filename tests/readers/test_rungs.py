@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import xcurves
+from refusals import refused
 from xcurves import readers
 
 ROUNDS = {"tree": {10: [0, 1, 2, 3], 20: [1, 3], 40: [3]}, "svm": {10: [0, 1], 20: [1]}}
@@ -37,7 +37,7 @@ def test_a_candidate_is_one_run_on_all_rungs():
 
 def test_pooled_rungs_are_refused_and_each_cure_is_of_one_budget():
     trials = readers.sklearn.search({name: halving(name) for name in ROUNDS})
-    with pytest.raises(xcurves.Refusal, match="pools trials of 3 budgets") as caught:
+    with refused("frame", cure="frame[frame['n_resources'] ==", names="pools trials of 3 budgets") as caught:
         trials.curves.to_dataarray("mean_test_score", training=None)
     first, last, as_training = (eval(str(call), {"frame": trials}) for call in caught.value.cure.calls)
     # all on the first, those that are left on the last that both have
@@ -50,7 +50,7 @@ def test_budgets_of_any_search_are_not_pooled(column):
     trials = pd.DataFrame({"algorithm": "a", "config_id": range(6), column: [1, 1, 1, 3, 3, 9]}).assign(
         loss=np.arange(6.0)
     )
-    with pytest.raises(xcurves.Refusal, match="pools trials of 3 budgets"):
+    with refused("frame", names="pools trials of 3 budgets"):
         trials.curves.to_dataarray("loss", run="config_id", training=None)
 
 

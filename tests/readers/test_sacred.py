@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
 
@@ -67,5 +68,5 @@ def test_a_run_that_did_not_end_well_says_so(logs, status, state):
 def test_a_metric_twice_at_a_step_is_refused(logs):
     metric = {"steps": [1, 1], "values": [1, 2]}
     (logs / "1" / "metrics.json").write_text(json.dumps({"return": metric}))
-    with pytest.raises(ValueError, match=r"metrics.json has 'return' twice at step 1"):
+    with refused("path", cure="Remove one of them", names=r"metrics.json has 'return' twice at step 1"):
         readers.read(logs)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from refusals import refused
 from xcurves import readers
 
 # As hpbandster/core/result.py, json_result_logger, writes them.
@@ -82,5 +83,5 @@ def test_several_objectives_are_refused(tmp_path):
     entry = SMAC["2.4"][0] | {"cost": [1.0, 2.0]}
     path = tmp_path / "runhistory.json"
     path.write_text(json.dumps({"data": [entry]}))
-    with pytest.raises(ValueError, match="costs of 2 objectives"):
+    with refused("path", cure="Write one of them", names="costs of 2 objectives"):
         readers.read(path)

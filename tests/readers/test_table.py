@@ -126,9 +126,10 @@ def test_a_column_of_the_name_of_a_folder_is_refused(tmp_path):
     folder = tmp_path / "sac" / "0"
     folder.mkdir(parents=True)
     (folder / "progress.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(
-        ValueError,
-        match=r"has a column 'step' too\. Name that level of folders otherwise",
+    with refused(
+        "",
+        cure="Name that level of folders otherwise",
+        names=r"has a column 'step' too\. Name that level of folders otherwise",
     ):
         readers.read(tmp_path, folders=("algorithm", "step"), source="table")
 

@@ -141,7 +141,7 @@ def test_histories_need_the_names_of_their_runs():
     rows = [{"_step": 0, "return": 1.0}]
     with refused("histories", "list", cure="Name them: {('sac', 1): run.scan_history()}", kind=xcurves.WrongType):
         reader.run_history([rows])
-    with pytest.raises(ValueError, match=r"^histories have no rows.*Leave such runs out"):
+    with refused("histories", cure="Leave such runs out", names=r"^histories have no rows.*Leave such runs out"):
         reader.run_history({("sac", 1): rows, ("sac", 2): []})
 
 

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
 
@@ -102,7 +103,11 @@ def test_folders_say_who_a_run_is(tmp_path, folders, labels):
 
 def test_names_of_which_no_two_share_a_word_are_no_algorithms(tmp_path):
     runs(tmp_path, [{}] * 3, folders=["golden-sun-1", "dry-leaf-2", "calm-sea-3"])
-    with pytest.raises(ValueError, match="'calm-sea-3' is the name of a run"):
+    with refused(
+        "path",
+        cure="Put the runs of each algorithm in a folder, or beside each",
+        names="'calm-sea-3' is the name of a run",
+    ):
         readers.read(tmp_path)
 
 

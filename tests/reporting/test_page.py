@@ -386,9 +386,10 @@ def test_a_tree_that_is_no_analysis_is_told(tmp_path):
 def test_a_dataset_that_only_looks_like_a_result_is_refused(tmp_path):
     result = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4))).curves.pairwise(rng=0)
     fake = xr.DataTree.from_dict({"/pairwise": xr.Dataset({"x": ("a", [1.0, 2.0])}, attrs=result.attrs)})
-    with pytest.raises(
-        ValueError,
-        match=r"^report of a result of pairwise needs the variable 'pvalue_adjusted'",
+    with refused(
+        "result",
+        cure="It was dropped; keep it in the selection",
+        names=r"^report of a result of pairwise needs the variable 'pvalue_adjusted'",
     ):
         fake.curves.report(tmp_path / "r.html")
     assert not list(tmp_path.iterdir())

@@ -321,9 +321,10 @@ def test_only_results_over_tasks_have_scores_of_tasks(results):
     with refused("spread", "iqr"):
         results[1].curves.format_table(rows="task", spread="iqr")
     _, answer = tasks_table()
-    with pytest.raises(
-        ValueError,
-        match=r"^result has a single task, no table of tasks\. Take it of all",
+    with refused(
+        "result",
+        cure="Take it of all: leave out the selection",
+        names=r"^result has a single task, no table of tasks\. Take it of all",
     ):
         answer.isel(task=0).curves.format_table(rows="task")
 
@@ -536,9 +537,10 @@ def test_the_best_is_marked_and_those_whose_intervals_overlap_are_ties(higher):
 
 
 def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
-    with pytest.raises(
-        ValueError,
-        match=r"^this table has no value for each algorithm to mark\. Leave out best",
+    with refused(
+        "result",
+        cure="Leave out best and ties",
+        names=r"^this table has no value for each algorithm to mark\. Leave out best",
     ):
         results[1].curves.format_table(best="bold")
     with refused("to", "word"):
@@ -675,10 +677,7 @@ def test_a_whole_analysis_has_its_references_once(curves):
 
 @pytest.mark.parametrize("odd", [pd.Series([1.0, 2.0]), np.ones((2, 2)), "", False, "bald"])
 def test_marks_are_chosen_by_name(results, odd):
-    with pytest.raises(
-        ValueError,
-        match=r"^best and ties must be 'bold', 'italic' or 'underline'; got ",
-    ):
+    with refused("best and ties", names=r"^best and ties must be 'bold', 'italic' or 'underline'; got "):
         xcurves.format_table(results[0], best=odd)
 
 
