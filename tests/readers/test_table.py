@@ -186,3 +186,24 @@ def test_a_run_without_the_logs_of_evaluation_of_the_others_is_named(tmp_path):
         (tmp_path / place / "progress.csv").write_text("step,return\n0,1\n")
     with pytest.warns(UserWarning, match="sac/1/train/progress.csv has no eval beside and is left out"):
         assert set(read(tmp_path)["run"]) == {0}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["1.10", "1.1"],
+        ["12e4567", "1e45678"],  # infinite as numbers
+        ["1234567890123456789", "1234567890123456788", ""],
+        ["20260101123456789012", "20260101123456789013"],  # beyond 64 bits
+    ],
+)
+def test_labels_that_are_equal_as_numbers_stay_what_they_are(tmp_path, labels):
+    path = tmp_path / "log.csv"
+    path.write_text("agent,run_id,step,score\n" + "".join(f"a,{label},0,1.5\n" for label in labels))
+    assert readers.read(path)["run_id"].fillna("").astype(str).tolist() == labels
+
+
+def test_labels_with_and_without_decimals_are_one(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("agent,seed,step,score\na,1,0,1.5\na,1.0,1,2.5\na,2.0,0,3.5\n")
+    assert readers.read(path)["seed"].tolist() == [1.0, 1.0, 2.0]

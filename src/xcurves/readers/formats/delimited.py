@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.names import dim_of
 from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
 from xcurves.readers.open_files import check_text
@@ -33,6 +34,9 @@ class Dialect(NamedTuple):
 
     delimiter: str
     has_header: bool
+
+
+_NO_DECIMALS = re.compile(r"\.0*$")
 
 
 def begins(head: bytes, path: Path) -> bool:
@@ -105,9 +109,20 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     if list(rows.columns) != padded:
         for name in rows.select_dtypes(exclude=["number", "bool"]):
             rows[name] = rows[name].map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-    if "dtype" not in options and _has_leading_zeros(data, dialect.delimiter):
-        rows = _with_leading_zeros(rows, data, options)
-    return rows
+    for name in [name for name in rows if rows[name].dtype == object]:
+        # Whole numbers beyond 64 bits are names of runs.
+        rows[name] = rows[name].map(lambda cell: str(cell) if type(cell) is int else cell)
+    if "dtype" in options:
+        return rows
+    places = [place for place, name in enumerate(rows) if _is_decimal_label(rows[name])]
+    if _has_leading_zeros(data, dialect.delimiter):
+        places += [place for place, name in enumerate(rows) if pd.api.types.is_integer_dtype(rows[name])]
+    return _as_written(rows, places, data, options)
+
+
+def _is_decimal_label(column: pd.Series[Any]) -> bool:
+    """Return whether a column that is named like labels has numbers with decimals: versions 1.1 and 1.10, long ids."""
+    return pd.api.types.is_float_dtype(column) and dim_of(column.name) in ("algorithm", "run", "task")
 
 
 def _has_leading_zeros(data: bytes, delimiter: str) -> bool:
@@ -122,19 +137,20 @@ def _has_leading_zeros(data: bytes, delimiter: str) -> bool:
     return begins or any(re.search(re.escape(each) + rb"0\d", data) for each in before)
 
 
-def _with_leading_zeros(rows: pd.DataFrame, data: bytes, options: dict[str, Any]) -> pd.DataFrame:
-    """Return rows with columns of whole numbers as text where two are written unlike: run ids "01" and "1"."""
-    whole = [place for place, name in enumerate(rows) if pd.api.types.is_integer_dtype(rows[name])]
-    if not whole:
+def _as_written(rows: pd.DataFrame, places: Sequence[int], data: bytes, options: dict[str, Any]) -> pd.DataFrame:
+    """Return rows with columns of numbers as text where two are written unlike: run ids "01" and "1"."""
+    if not places:
         return rows
+    places = sorted(places)
     texts = pd.read_csv(
         io.BytesIO(data),
-        **options | {"dtype": str, "usecols": whole, "index_col": None},
+        **options | {"dtype": str, "usecols": places, "index_col": None},
     )
-    texts.columns = rows.columns[whole]
+    texts.columns = rows.columns[places]
     for name in texts:
         written = texts[name].str.strip()
-        if written.nunique() > rows[name].nunique():
+        # 1 and 1.0 are one label.
+        if written.str.replace(_NO_DECIMALS, "", regex=True).nunique() > rows[name].nunique():
             rows[name] = written
     return rows
 
