@@ -1,9 +1,11 @@
 """The picture and the table of places: who may be the best, between which places, and who is not shown to differ."""
 
+from html import unescape
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import xcurves
 from items import KIND, compare, make_items
@@ -77,13 +79,18 @@ def test_the_table_of_algorithms_has_their_places(found):
     assert "place_from" not in of_two
 
 
-def test_the_picture_of_100_algorithms_can_be_read():
-    accuracy = np.linspace(0.2, 0.8, 100)
+def of_many(n):
+    """Return a comparison of so many algorithms on 40 questions."""
+    accuracy = np.linspace(0.2, 0.8, n)
     rng = np.random.default_rng(0)
-    scores = make_items(40, accuracy=accuracy[:3]).isel(algorithm=[0] * 100)
-    scores = scores.assign_coords(algorithm=[f"model {i:03d}" for i in range(100)])
-    scores = (scores * 0 + (rng.random((100, 40, 1)) < accuracy[:, None, None])).rename("accuracy")
-    found = compare(scores, n_resamples=19)
+    scores = make_items(40, accuracy=accuracy[:3]).isel(algorithm=[0] * n)
+    scores = scores.assign_coords(algorithm=[f"model {i:03d}" for i in range(n)])
+    scores = (scores * 0 + (rng.random((n, 40, 1)) < accuracy[:, None, None])).rename("accuracy")
+    return compare(scores, n_resamples=19)
+
+
+def test_the_picture_of_100_algorithms_can_be_read():
+    found = of_many(100)
     ax = found.curves.plot("places")
     ax.figure.canvas.draw()
     boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
@@ -92,6 +99,19 @@ def test_the_picture_of_100_algorithms_can_be_read():
     assert min(gaps) > -0.2 * boxes[0].height  # names stand under each other
     assert ax.figure.get_size_inches()[1] <= 14
     matplotlib.pyplot.close(ax.figure)
+
+
+@pytest.mark.slow
+def test_of_many_algorithms_places_are_drawn_and_written_on_the_page(tmp_path):
+    many = of_many(170)
+    with pytest.raises(xcurves.Refusal, match="view 'places' of so many rows"):
+        many.curves.plot()
+    several = of_many(26)
+    assert several.curves.plot().get_xlabel() == several.curves.plot("places").get_xlabel()
+    matplotlib.pyplot.close("all")
+    # where no figure has room the page says so
+    page = xr.DataTree.from_dict({"across_tasks": many}).curves.report(tmp_path / "page.html").read_text()
+    assert "Not drawn: view 'places' of so many rows" in unescape(page)
 
 
 def test_the_caption_says_what_it_is_for(found):

@@ -253,6 +253,7 @@ ACROSS_TASKS = ResultKind(
                 _of_shown(plots.draw_forest),
                 rows=plots.forest_rows,
                 beside=plots.forest_letters,
+                suits=plots.are_pairs_readable,
                 claims="task_effect",
             ),
             {

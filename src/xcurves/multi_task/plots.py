@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GREY = "0.55"
+_MOST_PAIRS = 300  # that a forest lists
 _GAP = 1.6  # rows between two pairs
 _MOST = 105  # tasks that have a row each
 _SMALL = 24  # rows beyond which labels are small
@@ -67,6 +68,11 @@ def forest_rows(result: xr.Dataset) -> float:
     if _is_of_pairs(result):
         return n_forest_lines(_displayed(result))
     return 0.75 * lines_of_tasks(result, 1)
+
+
+def are_pairs_readable(result: xr.Dataset) -> bool:
+    """Return whether pairs are few enough for a forest; of more algorithms the places are drawn."""
+    return bool(result.sizes["pair"] <= _MOST_PAIRS)
 
 
 def forest_letters(result: xr.Dataset) -> float:

@@ -499,9 +499,10 @@ def _panels(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> _
 
 
 def _default_views(kind: ResultKind, data: xr.Dataset) -> tuple[str, ...]:
-    """Return the views to draw where none is named: the first if none suits, which then says why."""
-    suiting = [name for name, view in kind.views.items() if view.default and view.drawing.suits(data)]
-    return tuple(suiting or list(kind.views)[:1])
+    """Return the views to draw where none is named: the first one if none suits, which then says why."""
+    suiting = [name for name, view in kind.views.items() if view.drawing.suits(data)]
+    defaults = [name for name in suiting if kind.views[name].default]
+    return tuple(defaults or suiting[:1] or list(kind.views)[:1])
 
 
 def _check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.results import missing_parts, parts_of
 
-_MOST_TASKS = 200  # that the table of scores has; of more, items, sentences say where algorithms disagree
+_MOST_TASKS = 200  # of more, items, sentences say where algorithms disagree, without a table and a picture of each
 _GIVEN = {
     "rng": "Seed",
     "confidence_level": "Confidence level",
@@ -141,7 +141,7 @@ def _page(
         tasks = [name.removesuffix(": ") for name in labels.task_names(curves)]
         title = title_of(curves)
         lead = markup.paragraph(lead_of(curves, tasks), "lead")
-        if len(tasks) > 1 and not is_without_training(curves):
+        if 1 < len(tasks) <= _MOST_TASKS and not is_without_training(curves):
             links = anchors(curves)
 
     parts = [PagePart.of(result, links) for result in results_of.values()]

@@ -13,6 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.pairs import MOST_LISTED
+from xcurves.core.refusal import Refusal
 from xcurves.core.schema import ResultKind, Statement, captioned
 from xcurves.core.wording import count, interval, open_interval
 from xcurves.reporting import markup, pictures
@@ -140,7 +141,10 @@ class PagePart:
 
     def _draw(self, name: str, *, narrow: bool = False) -> list[str]:
         caption = self.kind.views[name].caption
-        drawn = pictures.draw(self.result, caption, name, narrow=narrow)
+        try:
+            drawn = pictures.draw(self.result, caption, name, narrow=narrow)
+        except Refusal as refusal:  # no room
+            return [markup.paragraph(f"Not drawn: {refusal.reason}.", "caution")]
         return figures([drawn], self.answer)
 
 
