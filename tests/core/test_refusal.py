@@ -1,14 +1,17 @@
 """Refusals hold argument, value, reason and cure, and are written for Python or another audience."""
 
 import contextlib
+import gc
 import importlib
 import pickle
 import pkgutil
+import weakref
 
 import numpy as np
 import pytest
 
 import xcurves
+from refusals import refused
 from xcurves.core.doubts import asked
 from xcurves.core.refusal import (
     UNSAID,
@@ -165,3 +168,24 @@ def test_a_question_writes_each_reading_in_a_line_of_its_own_for_each_audience()
             "type --run seed  # 2 runs each",
             "type --run re\\np  # 2 runs each",
         ]
+
+
+class Held:
+    """What a call holds that is refused, such as an open file."""
+
+
+def test_a_refusal_that_a_test_expects_keeps_nothing_of_the_call():
+    kept = []
+
+    def fails():
+        held = Held()
+        kept.append(weakref.ref(held))
+        raise Refusal("a", 1, "must be 2", "Try 2")
+
+    gc.disable()
+    try:
+        with refused("a", 1, cure="Try 2"):
+            fails()
+        assert kept[0]() is None
+    finally:
+        gc.enable()
