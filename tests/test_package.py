@@ -2,6 +2,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -58,3 +59,12 @@ def test_modules_share_a_name_only_as_the_same_part_of_families():
     names = Counter(path.stem for path in root.rglob("*.py"))
     shared = {name for name, n in names.items() if n > 1}
     assert shared == {"__init__", "kinds", "plots", "tables", "text"}
+
+
+@pytest.mark.parametrize("name", ["read", "write", "open_dataset"])
+def test_a_function_of_a_module_that_is_looked_for_here_is_named(name):
+    with pytest.raises(AttributeError) as caught:
+        getattr(xcurves, name)
+    places = re.findall(rf"xcurves\.(\w+)\.{name}\b", str(caught.value))
+    assert places
+    assert all(callable(getattr(getattr(xcurves, module), name)) for module in places)

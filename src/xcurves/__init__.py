@@ -34,7 +34,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"xcurves.{_names.VALUES[name]}"), name)
     public = (_names.KINDS | _names.FUNCTIONS).get(name)
     if public is None:
-        raise AttributeError(f"module 'xcurves' has no attribute {name!r}")
+        where = _names.ELSEWHERE.get(name)
+        hint = f". Call {where}" if where is not None else ""
+        raise AttributeError(f"module 'xcurves' has no attribute {name!r}{hint}")
     from xcurves.core.named_options import names_options
 
     found = names_options(getattr(import_module(f"xcurves.{public.module}"), name))

@@ -89,6 +89,13 @@ VALUES = {"FIND": "core.known"}
 
 MODULES = ("archive", "readers", "tutorial")
 
+# Functions of these, which are looked for here.
+ELSEWHERE = {
+    "open_dataset": "xcurves.tutorial.open_dataset or xcurves.archive.open_dataset",
+    "read": "xcurves.readers.read for logs and tables, xcurves.archive.read for archives",
+    "write": "xcurves.archive.write",
+}
+
 
 def methods_of(type_name: str) -> list[str]:
     """Return the names of the functions that are methods of `.curves` of objects of a type."""

@@ -251,7 +251,7 @@ def test_errors_are_short_whatever_the_file_holds(tmp_path, name, text):
 
 def test_a_source_that_there_is_not_is_refused_in_few_words(tmp_path):
     for given in ("tensorbord", LONG):
-        with refused("source", names=r"^source must be one that python -m xcurves sources lists") as caught:
+        with refused("source", names=r"^source must be one that help\(xcurves\.readers\.read\) lists") as caught:
             readers.read(tmp_path, source=given)
         assert len(str(caught.value)) <= 300
 

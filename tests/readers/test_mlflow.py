@@ -1,6 +1,8 @@
 """Stores that the real MLflow wrote, as files and as a database."""
 
 import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -81,3 +83,11 @@ def test_a_damaged_store_is_named(store):
         damaged.write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=rf"{damaged}"):
         reader.metric_history(damaged)
+
+
+def test_what_sqlalchemy_deprecates_of_mlflow_is_no_warning_of_a_reading(stores):
+    """In a process of its own: SQLAlchemy says it when it first maps MLflow's tables."""
+    read = f"import xcurves; xcurves.readers.read({str(stores / 'mlflow.db')!r})"
+    command = [sys.executable, "-W", "always", "-c", read]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "DeprecationWarning" not in done.stderr

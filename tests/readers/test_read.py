@@ -34,7 +34,7 @@ def test_what_is_not_recognised_gets_the_nearest_in_few_words(tmp_path, text):
     for place in (path, tmp_path):
         with pytest.raises(
             ValueError,
-            match=rf"^path '{place}' (is|holds) nothing that is recognised.*python -m xcurves sources$",
+            match=rf"^path '{place}' (is|holds) nothing that is recognised.*help\(xcurves\.readers\.read\)$",
         ) as caught:
             readers.read(place)
         assert len(str(caught.value)) - len(str(place)) <= 300

@@ -13,7 +13,7 @@ from xcurves.core import provenance
 from xcurves.core.known import Known
 from xcurves.core.labels import DIMS, nearest
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import Refusal, give
+from xcurves.core.refusal import Refusal, Text, give
 from xcurves.readers import (
     clearml,
     declared,
@@ -239,8 +239,8 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     if source is not None:
         if source in known:
             return known[source]
-        listed = "one that python -m xcurves sources lists, such as 'table'"
-        raise Refusal("source", str(source)[:60], f"must be {listed}", nearest(source, known))
+        rule = Text("must be one that ", listing.LISTED, " lists, such as 'table'")
+        raise Refusal("source", str(source)[:60], rule, nearest(source, known))
     is_folder = Path(path).is_dir()
     wanted = [each for each in known.values() if not (is_folder and each.single)]
     found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]

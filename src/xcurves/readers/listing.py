@@ -12,6 +12,7 @@ from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, Words, give, of_
 from xcurves.readers.formats import could_be_log, looks_like
 from xcurves.readers.source import Source
 
+LISTED = Words("help(xcurves.readers.read)", "python -m xcurves sources")  # what lists all sources
 _NEAREST = 3
 _TRIED = 5  # files
 
@@ -71,7 +72,7 @@ def nothing_found(path: str | Path, files: Sequence[Path], sources: Sequence[Sou
     found = f" holds nothing that is recognised ({has})"
     if is_file:
         found = " is nothing that is recognised"
-    cure = Cure("All that can be read: python -m xcurves sources")
+    cure = Cure("All that can be read: ", LISTED)
 
     offline = next((file for file in files if file.suffix == ".wandb"), None)
     if offline is not None:

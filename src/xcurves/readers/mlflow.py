@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -179,10 +180,12 @@ def _from_client(address: str) -> list[dict[str, Any]]:
     """Return a row for each value that MLflow's client finds, of runs that are not deleted, the latest run first."""
     from mlflow import MlflowClient
 
-    client = MlflowClient(tracking_uri=address)
-    experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
-    runs = _pages(client.search_runs, list(experiments))
-    return [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of SQLAlchemy, about MLflow's own use of it
+        client = MlflowClient(tracking_uri=address)
+        experiments = {each.experiment_id: each.name for each in _pages(client.search_experiments)}
+        runs = _pages(client.search_runs, list(experiments))
+        return [row for run in runs for row in _rows(client, run, experiments[run.info.experiment_id])]
 
 
 def _pages(search: Any, *given: Any) -> list[Any]:
