@@ -367,6 +367,13 @@ def test_relative_to_the_budget_every_task_has_fractions_of_its_own(chunked):
         assert "task 'long': without 0.1" in aligned.attrs["history"]
 
 
+def test_of_many_tasks_that_lack_fractions_the_rest_is_counted():
+    long = budgets_of_their_own().sel(task="long", drop=True)
+    many = xr.concat([long] * 23, "task").assign_coords(task=[f"t{i}" for i in range(23)])
+    said = many.curves.align(10, relative_to="budget", runs_short="cut").attrs["history"]
+    assert "task 't19': without 0.1; and 3 more tasks lack some" in said
+
+
 def test_a_single_level_that_all_have_is_no_mistake():
     assert make_curves(np.ones((2, 2, 1))).curves.align("intersection").sizes["training"] == 1
     cut = apart({0, 10}, {0, 15}).curves.align("final", runs_short="cut")

@@ -451,6 +451,16 @@ def test_episodes_that_would_count_as_runs_are_warned_of_once(frame, run, reason
     assert len(caught) == 1
 
 
+def test_only_algorithms_and_runs_are_found_in_names_of_runs():
+    frame = pd.DataFrame({"name": ["a-0", "b-0"], "y": [1.0, 2.0]})
+    splits = "Split the names of runs"
+    with refused("algorithm", "agent", cure=splits, kind=xcurves.Missing):
+        frame.curves.to_dataarray("y", algorithm="agent", run="seed", training=None)
+    with refused("value", "z", kind=xcurves.Missing) as caught:
+        frame.curves.to_dataarray("z", algorithm="agent", run="seed", training=None)
+    assert splits not in str(caught.value)
+
+
 @pytest.mark.parametrize("argument", ["value", "algorithm", "run", "training", "extra"])
 @pytest.mark.parametrize("given", [{}, ["a"], np.array([1, 2]), ([],)])
 def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
