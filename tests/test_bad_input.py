@@ -265,7 +265,7 @@ def test_what_should_not_be_is_a_line_too_and_shows_where_if_asked(capsys, monke
         raise AttributeError("a defect")
 
     monkeypatch.setattr("xcurves.cli.job.open_archive", broken)
-    assert main([]) == 1
+    assert main([]) == 4
     assert capsys.readouterr().err == (
         "python -m xcurves: AttributeError: a defect. This is unexpected; --traceback shows where\n"
     )
