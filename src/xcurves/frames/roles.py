@@ -271,7 +271,7 @@ def _free(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
 
 def dims_called(names: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, str]:
     """Return which dims of an array are algorithm, run and training: those that are asked for, or called like them."""
-    found = {name: dim for dim, name in asked.items() if name in names}
+    found = {name: dim for dim, name in asked.items() if name is not None and name in names}
     recognised: dict[str, str] = {}
     for name in names:
         usual = dim_of(name)
