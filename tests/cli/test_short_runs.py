@@ -126,7 +126,7 @@ def test_all_runs_that_failed_are_counted(table, capsys):
     typed = shlex.split(refused.partition("Type: ")[2])
     assert main(typed[3:]) == 0
     said = capsys.readouterr().out
-    assert "5 of 20 runs failed and count as the worst score of their task." in said
+    assert "5 of 20 runs failed and count as the worst score of their task at each level from then on." in said
     tree = read("c-answer.nc")
     assert tree.attrs["history"].count("runs_short='failed'") >= 1
 

@@ -97,6 +97,8 @@ def fill_failed(
         fill = _worst(scores, failed, higher_is_better)
         option = repr(replacement)
         counted = "count as the worst score of their task"
+        if scores.sizes.get("training", 1) > 1:
+            counted = "count as the worst score of their task at each level from then on"
     else:
         fill = check_reference(scores, "replacement", replacement)
         option = say_reference(replacement)
