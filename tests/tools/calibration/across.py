@@ -807,7 +807,6 @@ SIMULATIONS = [
                 "any place, random": near(0.03, 0.05),
             },
             30,
-            500,
             block=50,
         )
         for setting, fixed, n_resamples, options in (
