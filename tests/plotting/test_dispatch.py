@@ -14,7 +14,7 @@ from pictures import curve_names
 from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
-from xcurves.core.schema import ALONG, caption_of
+from xcurves.core.schema import ALONG, OF_PAIRS, caption_of
 from xcurves.plotting.look import style_of
 
 
@@ -335,4 +335,4 @@ def test_results_along_the_budget_take_their_options_and_others_say_which_do():
 def test_every_view_draws_with_the_options_that_it_takes():
     for name in kinds.NAMES:
         for view in kinds.kind(name).views.values():
-            assert view.drawing.options <= ALONG
+            assert view.drawing.options <= ALONG | OF_PAIRS

@@ -9,6 +9,7 @@ import pytest
 from layers import slow
 from pictures import draw, faults, figsize_in
 from refusals import refused
+from strategies import make_curves
 from synthetic_results import synthetic_curves, synthetic_result
 from xcurves.core.schema import caption_of
 from xcurves.kinds import kind
@@ -134,3 +135,37 @@ def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithm
     if expected > 45:
         expected = n_algorithms - 1
     assert len(drawn) == expected
+
+
+@pytest.mark.parametrize("n_algorithms", [2, 4, 6])
+def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    rng = np.random.default_rng(1)
+    levels = np.linspace(1e4, 1e6, 20)
+    gains = 1 / (1 + np.arange(n_algorithms))[:, np.newaxis, np.newaxis]
+    values = 100 * (1 - np.exp(-levels * gains / 1e5)) + rng.normal(0, 5, (n_algorithms, 6, 20))
+    names = ["SAC", "TD3", "PPO (ours)", "DDPG", "A2C", "TRPO"][:n_algorithms]
+    curves = make_curves(values).assign_coords(training=levels, algorithm=names).rename("return")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(5.5, 2.4), layout="constrained")
+    curves.curves.plot(ax=left, rng=0)
+    curves.curves.pairwise(n_resamples=999, rng=0).curves.plot("difference", ax=right)
+    figure.draw_without_rendering()
+    # of a few curves that have no room at their ends
+    assert [fault for fault in faults(figure) if fault != "legend over a panel"] == []
+    for ax in (left, right):
+        assert ax.get_position().width * 5.5 >= 5.5 / 4
+
+
+def test_columns_beside_pairs_are_those_that_are_asked_for():
+    pytest.importorskip("matplotlib")
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4)))
+    pairs = curves.curves.pairwise(n_resamples=99, rng=0)
+    heads = {"estimate": "by", "interval": "95 %, all pairs", "p": "p"}
+    for asked in (["estimate"], ["p", "interval"], []):
+        ax = pairs.curves.plot("difference", columns=asked)
+        words = {text.get_text() for text in ax.texts}
+        assert {name for name, head in heads.items() if head in words} == set(asked)
+    with refused("columns"):
+        pairs.curves.plot("difference", columns=["estimates"])
+    with refused("columns"):
+        curves.curves.plot(columns=["p"])

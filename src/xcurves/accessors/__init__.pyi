@@ -267,6 +267,7 @@ class DataArrayCurves:
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         claim: str | None = None,
+        columns: Sequence[str] | None = None,
         save: str | os.PathLike[str] | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
@@ -444,6 +445,7 @@ class DatasetCurves:
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         claim: str | None = None,
+        columns: Sequence[str] | None = None,
         save: str | os.PathLike[str] | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:
@@ -490,6 +492,7 @@ class DataTreeCurves:
         n_resamples: int | None = None,
         confidence_level: float | None = None,
         claim: str | None = None,
+        columns: Sequence[str] | None = None,
         save: str | os.PathLike[str] | None = None,
         rng: validation.Rng = None,
     ) -> Axes | NDArray[Any]:

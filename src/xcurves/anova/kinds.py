@@ -10,6 +10,7 @@ from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURC
 from xcurves.core.pairs import OPEN_ENDS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
+    OF_PAIRS,
     PAIR_COORDS,
     Drawing,
     Part,
@@ -181,7 +182,7 @@ PAIRWISE = ResultKind(
     views={
         "curve_difference": view_along_training("all levels of its pair together"),
         "difference": View(
-            Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters),
+            Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters, options=OF_PAIRS),
             {
                 "pairs": "By how much the algorithm of the heading is better than that of the row in mean score, with "
                 "the interval for all pairs together and adjusted p.",

@@ -111,6 +111,8 @@ def captioned(
 DASHED = frozenset({"linestyles"})
 SCALED = DASHED | {"xscale", "yscale"}
 ALONG = SCALED | {"band"}
+# of rows of pairs
+OF_PAIRS = frozenset({"columns"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class Drawing:
     title: Callable[[xr.Dataset], str] | None = None
     # whether to draw it where nobody asked for it by name
     suits: Callable[[xr.Dataset], bool] = lambda _: True
-    # of `plot`, that not every picture takes: "band", "linestyles", "xscale", "yscale"
+    # of `plot`, that not every picture takes: "band", "columns", "linestyles", "xscale", "yscale"
     options: frozenset[str] = frozenset()
     # letters of the names and numbers beside a panel of rows
     beside: Callable[[xr.Dataset], float] | None = None

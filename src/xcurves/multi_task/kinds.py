@@ -14,6 +14,7 @@ from xcurves.core.labels import CI_BOUNDS, extra_dims
 from xcurves.core.pairs import OPEN_ENDS
 from xcurves.core.schema import (
     ALONG,
+    OF_PAIRS,
     PAIR_COORDS,
     Drawing,
     Part,
@@ -254,6 +255,7 @@ ACROSS_TASKS = ResultKind(
                 rows=plots.forest_rows,
                 beside=plots.forest_letters,
                 suits=plots.are_pairs_readable,
+                options=OF_PAIRS,
                 claims="task_effect",
             ),
             {

@@ -26,6 +26,7 @@ from xcurves.plotting.facets import (
     import_pyplot,
     split,
 )
+from xcurves.plotting.forest import COLUMNS, NAMES_OF_COLUMNS
 from xcurves.plotting.look import with_dashes
 from xcurves.plotting.panels import (
     Canvas,
@@ -46,7 +47,7 @@ _TWO_LINES = 2.0  # width of a column whose name has two lines, of that of other
 _ROWS_OF_NAMES = 5  # as high as long names of columns that lean
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
 # options that pictures of results can take
-_OF_RESULTS = ("band", "linestyles", "xscale", "yscale", "title")
+_OF_RESULTS = ("band", "columns", "linestyles", "xscale", "yscale", "title")
 _MOST_IN_LEGEND = 12  # algorithms: more have a panel each, or are rows
 # that are drawn each in a panel, where a view has one for many
 _MOST_TASKS, _MOST_PANELS = (4, 30)
@@ -75,6 +76,7 @@ def plot(
     n_resamples: int | None = None,
     confidence_level: float | None = None,
     claim: str | None = None,
+    columns: Sequence[str] | None = None,
     save: str | os.PathLike[str] | None = None,
     rng: validation.Rng = None,
 ) -> Axes | NDArray[Any]:
@@ -124,6 +126,9 @@ def plot(
     claim : str, optional
         Of results over tasks: ``"random"``, tasks like these, or ``"fixed"``, these very tasks; by default as the view
         says.
+    columns : sequence, optional
+        Of rows of pairs: which of ``"estimate"``, ``"interval"`` and ``"p"`` stand beside them; by default all, in Axes
+        of your own those that leave the panel half of the width.
     save : path, optional
         A file to which the figure is written too, ``.pdf``, ``.png``, ``.svg`` or ``.eps``: whole or not at all, its
         letters as TrueType, its size that of `figsize` where that is given. It replaces only a picture of xcurves.
@@ -196,6 +201,7 @@ def plot(
     given: dict[str, Any] = {
         "runs": runs, "smooth": smooth, "linestyles": linestyles, "xscale": xscale, "yscale": yscale, "title": title,
         "n_resamples": n_resamples, "confidence_level": confidence_level, "rng": rng,
+        "columns": columns,
     }  # fmt: skip
     of_curves = {name: value for name, value in given.items() if value is not None}
     if not (isinstance(band, str) and band == "own"):
@@ -227,6 +233,8 @@ def _draw(
                 "is for views of results over tasks; these are curves",
                 "Leave claim out",
             )
+        if "columns" in options:
+            raise Refusal("columns", UNSAID, "columns stand beside rows of pairs; these are curves", "Leave it out")
         _check_view(("runs",), ("runs",), view)
         if isinstance(data, xr.DataArray) and strips.is_strip(data):
             return strips.plot_strips(data, canvas, options)
@@ -335,6 +343,8 @@ def _plot_result(
         for name in ("xscale", "yscale")
         if name in options
     }
+    if "columns" in options:
+        data = data.assign_attrs({COLUMNS: _checked_columns(options["columns"])})
     data = drawable(styled(data, canvas))
     if options.get("linestyles"):
         data = with_dashes(data)
@@ -394,6 +404,15 @@ def _without_bands(kind: ResultKind, data: xr.Dataset) -> xr.Dataset:
     return data.assign({band: xr.full_like(data[band], np.nan) for band in bands})
 
 
+def _checked_columns(columns: Any) -> list[str]:
+    """Return the columns beside rows of pairs that are asked for."""
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise WrongType("columns", columns, "must be a list", "Give ['estimate', 'p']")
+    for name in columns:
+        validation.check_choice("columns", name, list(NAMES_OF_COLUMNS))
+    return list(columns)
+
+
 def _views_with_option(kind: ResultKind, names: tuple[str, ...], view: str | None, option: str) -> tuple[str, ...]:
     """Return the views to draw with an option; refuse a view that does not take it."""
     taking = [name for name, each in kind.views.items() if option in each.drawing.options]
@@ -406,7 +425,7 @@ def _views_with_option(kind: ResultKind, names: tuple[str, ...], view: str | Non
         raise Refusal(
             option,
             UNSAID,
-            f"{option} is for pictures of curves and results with lines; {known}",
+            f"{option} is for other pictures; {known}",
             "Leave it out",
         )
     return names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,12 +19,17 @@ from xcurves.core.pairs import (
 from xcurves.core.wording import decimals_of, p_text, rounded
 from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
-from xcurves.plotting.look import Style, style_in
+from xcurves.plotting.look import Style, slot_of, style_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
+COLUMNS = "forest_columns"  # the attr of a result with the columns that were asked for
+NAMES_OF_COLUMNS = ("estimate", "interval", "p")
+_DROPPED_FIRST = ("interval", "estimate", "p")  # where a panel that is not ours is narrow
+_LEAST_LETTER = 5.5  # points
+_PITCH = 1.3  # height of a line, of that of its letters
 _OF_LABEL = 40  # letters in a line of the label, which has room below the columns too
 _OF_COLUMNS = 34  # letters of amount, interval and p with their spaces, at least
 _APART = 3  # letters that the space before a column takes
@@ -35,6 +40,9 @@ _FEW = 24  # rows whose letters have the usual size
 _ABOVE, _BELOW = "> 0", "< 0"  # ends that the test set to 0
 
 
+Column = tuple[str, list[str]]  # heading and texts
+
+
 class Line(NamedTuple):
     """A line of the forest: the name of a group, or a pair."""
 
@@ -43,10 +51,13 @@ class Line(NamedTuple):
     row: PairRow | None
 
 
-def forest_lines(displayed: xr.Dataset) -> list[Line]:
-    """Return the lines of the displayed pairs of one task, grouped by the better algorithm, the one ahead on top."""
+def forest_lines(displayed: xr.Dataset, *, of_best: bool = False) -> list[Line]:
+    """Return the lines of the displayed pairs of one task, grouped by the better algorithm, the one ahead on top.
+
+    Of very many pairs, or if it is asked for, those of the best algorithm only.
+    """
     rows = rows_of(displayed)
-    if len(rows) > MOST_ROWS:
+    if len(rows) > MOST_ROWS or (of_best and not keeps_direction(displayed)):
         best = most_ahead(rows)
         rows = [row for row in rows if best in row[:2]]
     if keeps_direction(displayed) or len(rows) == 1:
@@ -82,22 +93,36 @@ def n_forest_letters(displayed: xr.Dataset) -> float:
     lines = forest_lines(displayed)
     of_names = max((len(line.label) for line in lines), default=0)
     columns = _columns(lines, _heading(displayed))
-    of_columns = sum(_APART + max(map(len, [name, *texts])) for name, texts in columns)
+    of_columns = sum(_APART + max(map(len, [name, *texts])) for name, texts in columns.values())
     return of_names + max(_OF_COLUMNS, of_columns)
 
 
 def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xlabel: str) -> None:
-    """Draw the displayed pairs of a result: amount, interval and p of each, shown ones in the colour of the better."""
+    """Draw the displayed pairs of a result: amount, interval and p of each, shown ones in the colour of the better.
+
+    In Axes that are not ours it takes no more room than these have: of too many pairs it draws those of the best, and
+    leaves columns out until the panel has half of the width.
+    """
     lines = forest_lines(displayed)
+    room = _room(ax)
+    if room is not None and len(lines) > room.lines:
+        lines = forest_lines(displayed, of_best=True)
     ax.axvline(0, color="0.35", linewidth=1)
     draw_intervals(
         ax,
         [_interval(place, line, _color(result, line)) for place, line in enumerate(lines) if line.row],
     )
-    small = len(lines) > _FEW
-    size = "small"
-    if small:
-        size = "x-small"
+    size = 0.833 * float(ax.xaxis.label.get_fontsize())
+    if len(lines) > _FEW:
+        size *= 0.833
+    if room is not None:
+        size = min(size, room.letter(len(lines)))
+    columns = _columns(lines, _heading(result))
+    asked = result.attrs.get(COLUMNS)
+    if asked is not None:
+        columns = {name: columns[name] for name in NAMES_OF_COLUMNS if name in asked}
+    elif room is not None:
+        columns = room.that_fit(columns, lines, size)
     ax.set_yticks(range(len(lines)), [line.label for line in lines], fontsize=size)
     for label, line in zip(ax.get_yticklabels(), lines, strict=True):
         if line.row is None:
@@ -111,7 +136,7 @@ def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xl
     ax.set_ylim(len(lines) - 0.5, -1.5)
     ax.grid(axis="x", color="0.9")
     ax.set_xlabel(wrapped(xlabel, _OF_LABEL))
-    _write_columns(ax, lines, _heading(result), small=small)
+    _write_columns(ax, lines, columns.values(), size)
     ax.yaxis.set_gid("pairs")
 
 
@@ -148,7 +173,48 @@ def _heading(result: xr.Dataset) -> str:
     return heading(result).replace(" together", "")
 
 
-def _columns(lines: Sequence[Line], what: str) -> list[tuple[str, list[str]]]:
+class _Room(NamedTuple):
+    """How much room Axes that are not ours have, in points."""
+
+    width: float
+    height: float
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the smallest letters it has room for, headings of columns and the label below included."""
+        return int(self.height / (_LEAST_LETTER * _PITCH)) - 5
+
+    def letter(self, n_lines: int) -> float:
+        """Return the largest letters of so many lines."""
+        return max(_LEAST_LETTER, self.height / (_PITCH * (n_lines + 5)))
+
+    def that_fit(self, columns: Mapping[str, Column], lines: Sequence[Line], size: float) -> dict[str, Column]:
+        """Return the columns that leave the panel half of the width beside the names of pairs."""
+        kept = dict(columns)
+        names = max((len(line.label) for line in lines), default=0) * _LETTER * size
+        for name in _DROPPED_FIRST:
+            if names + sum(_width(column, size) for column in kept.values()) <= self.width / 2:
+                break
+            kept.pop(name)
+        return kept
+
+
+def _room(ax: Axes) -> _Room | None:
+    """Return the room of Axes in a figure that is not ours."""
+    slot = slot_of(ax)
+    if slot is None:
+        return None
+    width, height = slot
+    return _Room(72 * width, 72 * height)
+
+
+def _width(column: Column, size: float) -> float:
+    """Return the width of a column with the space in front of it, in points."""
+    name, texts = column
+    return _SPACE + _LETTER * size * max(map(len, [name, *texts]))
+
+
+def _columns(lines: Sequence[Line], what: str) -> dict[str, Column]:
     """Return the headings and the texts of the columns beside the forest; `what` is the heading of the intervals."""
     decimals = _common_decimals(lines)
     amounts, intervals, p = [], [], []
@@ -158,14 +224,11 @@ def _columns(lines: Sequence[Line], what: str) -> list[tuple[str, list[str]]]:
         p.append("")
         if line.row is not None:
             p[-1] = p_text(line.row.p)
-    return [("by", amounts), (what, intervals), ("p", p)]
+    return {"estimate": ("by", amounts), "interval": (what, intervals), "p": ("p", p)}
 
 
-def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -> None:
+def _write_columns(ax: Axes, lines: Sequence[Line], columns: Iterable[Column], size: float) -> None:
     """Write amount, interval and p at the right of the panel, in columns of text."""
-    size = 0.833 * float(ax.xaxis.label.get_fontsize())
-    if small:
-        size *= 0.85
     right = 0.0
     look: dict[str, Any] = {
         "xycoords": ax.get_yaxis_transform(),
@@ -175,8 +238,8 @@ def _write_columns(ax: Axes, lines: Sequence[Line], what: str, *, small: bool) -
         "fontsize": size,
         "annotation_clip": False,
     }
-    for name, texts in _columns(lines, what):
-        right += _SPACE + _LETTER * size * max(map(len, [name, *texts]))
+    for name, texts in columns:
+        right += _width((name, texts), size)
         ax.annotate(name, (1, -1), (right, 0), color="0.35", **look)
         for index, (line, text) in enumerate(zip(lines, texts, strict=True)):
             if line.row is not None:

@@ -88,6 +88,21 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
+def slot_of(ax: Axes) -> tuple[float, float] | None:
+    """Return the width and height in inches that Axes of a figure of somebody else have, labels included."""
+    figure: Any = ax.figure
+    place = ax.get_subplotspec()
+    if figure.get_gid() == OWN or place is None:
+        return None
+    width, height = map(float, figure.get_size_inches())
+    if figure.get_layout_engine() is None:
+        box = place.get_position(figure)
+        return width * box.width, height * box.height
+    # a layout engine uses the whole figure
+    n_rows, n_columns = place.get_gridspec().get_geometry()
+    return width * len(place.colspan) / n_columns, height * len(place.rowspan) / n_rows
+
+
 BLACK = Style("black", "-", "o")
 
 

@@ -16,7 +16,7 @@ from xcurves.core.validation import Labelled, check_choice
 from xcurves.core.wording import decimals_of, rounded
 from xcurves.plotting.drawn_names import longest_line, moved_apart, wrapped
 from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
-from xcurves.plotting.look import MOST_CURVES, with_styles
+from xcurves.plotting.look import MOST_CURVES, PLAIN_LINES, slot_of, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +40,8 @@ _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
 # letters that the line before a name takes with its padding, and between columns
 _LINES, _GAP = (4.0, 2.0)
+# of the width and height of Axes that are not ours: what a label below may have, and inches that are not beside it
+_LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
@@ -109,6 +111,7 @@ def draw_panels(
     if canvas.ax is not None:
         panels = _given_axes(canvas, len(cells))
         _draw_all(cells, panels)
+        _wrap_labels(canvas.ax)
         _name_curves(panels, _names(named), canvas, width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
@@ -329,6 +332,18 @@ def _rows_of(ax: Axes) -> list[str]:
 
 def _points(ax: Axes) -> float:
     return float(ax.xaxis.label.get_fontsize())
+
+
+def _wrap_labels(ax: Axes) -> None:
+    """Write labels of Axes that are not ours in lines that have room."""
+    slot = slot_of(ax)
+    if slot is None:
+        return
+    for of, inches in (("x", _LABEL_WIDE * slot[0]), ("title", _LABEL_WIDE * slot[0]), ("y", slot[1] - _LABEL_LOW)):
+        text = _text_of(ax, of)
+        letters = 72 * inches / (_LETTER * float(text.get_fontsize()))
+        lines = text.get_text().split("\n")
+        text.set_text("\n".join(wrapped(line, max(letters, 8.0)) for line in lines))
 
 
 def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
@@ -555,7 +570,9 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
             "bbox_to_anchor": (1.01, 1.02),
             "borderaxespad": 0,
         }
-    ax.legend(handles=handles, **_STYLE, **place)
+        if len(handles) <= PLAIN_LINES:  # whose dashes need not be seen
+            place |= {"handlelength": 1.2, "handletextpad": 0.4}
+    ax.legend(handles=handles, **_STYLE | place)
 
 
 def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Grid) -> bool:
