@@ -507,6 +507,7 @@ INPUTS["folds and repeats"] = Input(
         1,
         2,
         matched=True,
+        says="repeats are not independent (one run a fold: --run fold --duplicates mean)",
     ),
 )
 INPUTS["folds and repeats that are typed"] = Input(

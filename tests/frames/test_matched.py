@@ -12,6 +12,7 @@ import xcurves
 from refusals import refused
 from xcurves.__main__ import main
 from xcurves.core.refusal import call, give
+from xcurves.results import kind_of
 
 PART = {"include": ["pairwise"], "rng": 0}
 
@@ -72,14 +73,28 @@ def test_a_fold_that_one_algorithm_lacks_is_refused_and_leaves_all():
 
 
 def test_runs_that_were_numbered_by_their_order_are_not_matched():
-    frame = folds(name="draw").assign(draw=lambda each: [f"d{place}" for place in each["draw"]])
-    curves = frame.curves.to_dataarray(algorithm="model")
-    assert curves.run.attrs["numbered"] == "draw"
-    with refused("paired", True, cure=give(run="draw")) as caught:
+    frame = folds(name="draw")
+    curves = frame.drop(columns="draw").curves.to_dataarray(algorithm="model")
+    assert curves.run.attrs["numbered"] == 1
+    with refused("paired", True, cure=give(paired=False)):
         curves.curves.analyze(paired=True, **PART)
-    assert "run='draw'" in str(caught.value)
     named = frame.curves.to_dataarray(algorithm="model", run="draw")
     assert named.curves.analyze(paired=True, **PART).attrs["paired"] == 1
+
+
+def test_repeats_of_folds_are_said_to_be_dependent_and_their_means_are_one_run_a_fold():
+    frame = pd.concat([folds().assign(repeat=number) for number in range(3)])
+    frame["acc"] += np.random.default_rng(4).normal(0, 0.01, len(frame))
+    curves = frame.curves.to_dataarray()
+    result = curves.curves.pairwise(paired=True, rng=0)
+    (said,) = [text for text in kind_of(result).said(result, "detail") if "Nadeau & Bengio" in text]
+    assert "run='fold', duplicates='mean'" in said
+    alone = frame.curves.to_dataarray(run="fold", duplicates="mean")
+    assert alone.sizes["run"] == 8
+    assert alone["run"].attrs["matched"] == "fold"
+    np.testing.assert_allclose(alone.mean("run"), curves.mean("run"))
+    of_means = alone.curves.pairwise(paired=True, rng=0)
+    assert not [text for text in kind_of(of_means).said(of_means, "detail") if "Nadeau" in text]
 
 
 def test_the_shell_pairs_folds_and_takes_it_back(tmp_path, monkeypatch, capsys):

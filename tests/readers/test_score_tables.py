@@ -197,7 +197,7 @@ def test_settings_of_one_search_are_algorithms_and_folds_are_runs(tmp_path):
     frame = readers.read(tmp_path / "cv.csv")
     assert list(frame) == [
         "algorithm",
-        "run",
+        "fold",
         "test_score",
         "train_score",
         "config/model",
@@ -229,7 +229,7 @@ def test_names_of_settings_say_what_differs_and_stay_apart(tmp_path):
         "depth=None, rate=0.5",
     ]
     assert frame["algorithm"].tolist() == names * 2
-    assert frame["run"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["fold"].tolist() == [0, 0, 0, 1, 1, 1]
     assert frame["test_score"].isna().tolist() == [False] * 5 + [True]
 
 

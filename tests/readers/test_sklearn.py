@@ -99,11 +99,12 @@ def test_folds_of_a_cross_validation_are_trials(data):
     }
     frame = reader.cross_validate(results)
     assert set(frame) == {
-        *("algorithm", "run", "fit_time", "score_time"),
+        *("algorithm", "fold", "fit_time", "score_time"),
         *("test_accuracy", "test_recall", "train_accuracy", "train_recall"),
     }
     scores = frame.curves.to_dataarray("test_recall", training=None)
     assert scores.dims == ("algorithm", "run")
+    assert scores["run"].attrs["matched"] == "fold"
     np.testing.assert_array_equal(scores.sel(algorithm="bayes"), results["bayes"]["test_recall"])
     assert frame.attrs["units"] == {"fit_time": "s", "score_time": "s"}
 

@@ -78,6 +78,8 @@ class Shell(Audience):
             words = self._of_failures(call.arguments[0], given)
         elif name == "sel":
             words = _of_selection(given)
+        elif name == "assign_attrs":
+            words = self._of_arguments(given)
         elif name == "groupby" and call.next is not None:
             return _of_selection({call.arguments[0]: call.next.arguments[0]})
         elif name == "rename":

@@ -15,7 +15,7 @@ from xcurves import readers, tutorial
 from xcurves.archive import read as read_archive
 from xcurves.archive_formats import engine_to_read
 from xcurves.cli.options import NO_TRAINING, not_found
-from xcurves.core import labels
+from xcurves.core import labels, repeated_folds
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import UNSAID, Refusal
@@ -183,6 +183,9 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     said = reading.said
     if reading.matched and getattr(options, "paired", False) is None:
         said += f"; runs are {reading.matched}s, compared as matched (else: --not-paired)"
+    repeated = repeated_folds.columns_of(reading.made)
+    if repeated:
+        said += f"; repeats are not independent (one run a fold: --run {repeated[-1]} --duplicates mean)"
     return Table(reading.frame, reading.score, columns, said, reading)
 
 
@@ -202,6 +205,7 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
         given["passage"] = options.task_groups
     given["missing_scores"] = options.missing_scores
     given["duplicates"] = options.duplicates
+    given["higher_is_better"] = options.higher_is_better
     if options.value:
         given["score"] = options.value[0]
     elif table.value is not None:

@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import provenance
 from xcurves.core.names import names_in, words_of
@@ -60,6 +62,7 @@ _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
 _NEGATIVE = names_in("neg negative")
 # false_negative_loss is no loss with its sign turned
 _COUNTED = names_in("true false")
+_LIKELIHOODS = names_in("likelihood")  # the negative of one is a loss
 _TIMES = names_in("time times duration seconds")
 # of which a long time may be good
 _LASTING = names_in("survival episode ep alive up uptime life lifetime")
@@ -67,6 +70,7 @@ _LASTING = names_in("survival episode ep alive up uptime life lifetime")
 METRICS = names_in("metric metrics metric_name measure measures tag tags criterion scorer")
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
+_BY_NAME = "the name "
 _TAKEN = "is taken as better"
 
 
@@ -102,17 +106,42 @@ def says_higher(name: object) -> bool | None:
     Words at its end that only say of which data, over what or in which unit are left away (`loss_val`, `time_ms`); then
     the whole name is looked up, and its last words, the longest first. A loss after `neg` is one with its sign turned.
     """
+    before, ending = _known_ending(name)
+    if not ending:
+        return None
+    return _says_ending(before, ending)
+
+
+def is_loss(name: object) -> bool:
+    """Return whether a name is of a loss or an error with its own sign, which is hardly ever below 0."""
+    _, ending = _known_ending(name)
+    return ending in ERRORS | LOSSES | _LIKELIHOODS and says_higher(name) is False
+
+
+def are_turned(values: NDArray[Any]) -> bool:
+    """Return whether numbers are those of a loss whose sign was turned: none above 0, and some below."""
+    finite = values[np.isfinite(values)]
+    return bool((finite <= 0).all() and (finite < 0).any())
+
+
+def turned_words(name: object) -> str:
+    """Return what is wrong with a loss whose scores are all below 0."""
+    return f"does not say which end is better: {name} is the name of a loss, but no score is above 0"
+
+
+def _known_ending(name: object) -> tuple[list[str], str]:
+    """Return the last words of a name that are known, "" if none, and the words before them."""
     words = words_of(name)
     whole = "_".join(words)
     if whole in LOW | HIGH:
-        return whole in HIGH
+        return [], whole
     while words and (words[-1] in _ENDINGS or _NUMBERED_ENDING.fullmatch(words[-1])):
         words.pop()
     for start in range(len(words)):
         ending = "_".join(words[start:])
         if ending in LOW | HIGH:
-            return _says_ending(words[:start], ending)
-    return None
+            return words[:start], ending
+    return words, ""
 
 
 def _says_ending(before: Sequence[str], ending: str) -> bool | None:
@@ -206,7 +235,7 @@ def _of_names(names: Sequence[object]) -> Direction:
     known.sort(key=_is_generic)
     if not known:
         return Direction(True, None)
-    return Direction(bool(says_higher(known[0])), f"the name {known[0]}")
+    return Direction(bool(says_higher(known[0])), f"{_BY_NAME}{known[0]}")
 
 
 def _is_generic(name: object) -> bool:
@@ -240,11 +269,23 @@ def _of_several(
 def resolved(scores: xr.DataArray, given: bool | None) -> tuple[xr.DataArray, bool]:
     """Return scores, and whether higher is better of them; they say it too, in attrs or, if assumed, in history."""
     found = find(scores, given)
+    _refuse_turned(scores, found)
     if given is not None:
         scores = scores.assign_attrs({HIGHER: int(found.higher)})
     if found.source is None and not assumed_in(scores):
         scores = provenance.record(scores, f"{_BY_METHOD}: {found.why(scores.name)}")
     return scores, found.higher
+
+
+def _refuse_turned(scores: xr.DataArray, found: Direction) -> None:
+    """Refuse scores none of which is above 0 and whose name, which is all that says so, is that of a loss."""
+    if found.higher or not (found.source or "").startswith(_BY_NAME) or scores.chunks is not None:
+        return
+    name = str(found.source).removeprefix(_BY_NAME)
+    if is_loss(name) and are_turned(scores.to_numpy()):
+        better = call(".assign_attrs", **{HIGHER: 1})
+        cure = Cure("If higher is better: ", better, "; if lower is: ", call(".assign_attrs", **{HIGHER: 0}))
+        raise Refusal("curves", UNSAID, turned_words(name), cure)
 
 
 def settled(scores: xr.DataArray, by: str) -> xr.DataArray:
@@ -253,6 +294,7 @@ def settled(scores: xr.DataArray, by: str) -> xr.DataArray:
     Their history says that `by` assumed it, so that each of several results need not say it again.
     """
     found = find(scores)
+    _refuse_turned(scores, found)
     if found.source is not None or scores.sizes.get("algorithm", 1) == 1:
         return scores
     recorded = provenance.record(scores, f"{by}: {found.why(scores.name)}")

@@ -9,8 +9,7 @@ from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 
 MATCHED = "matched"  # the attr of runs that says by what they are matched
-NUMBERED = "numbered"  # of runs that are rows in their order: what tells them apart
-BY_ORDER = "order"  # where no column does
+NUMBERED = "numbered"  # the attr of runs that are rows in their order
 
 
 def resolved(curves: xr.DataArray, paired: bool | None) -> bool:
@@ -23,26 +22,18 @@ def resolved(curves: xr.DataArray, paired: bool | None) -> bool:
     """
     attrs = curves["run"].attrs if "run" in curves.coords else {}
     if paired and NUMBERED in attrs:
-        _refuse_numbered(str(attrs[NUMBERED]))
+        raise Refusal(
+            "paired",
+            True,
+            "matches runs by their labels, but these are numbered by the order of their rows",
+            Cure("Leave it out: ", give(paired=False)),
+        )
     is_matched = bool(attrs.get(MATCHED)) and curves.sizes.get("algorithm", 1) > 1
     if paired is None:
         paired = is_matched
     if paired and is_matched:
         _check_folds(curves, str(attrs[MATCHED]))
     return paired
-
-
-def _refuse_numbered(apart: str) -> None:
-    """Refuse to match runs that are numbered by the order of rows."""
-    cure = Cure("Leave it out: ", give(paired=False))
-    if apart != BY_ORDER:
-        cure = Cure("Name the column that tells them apart: ", give(run=apart))
-    raise Refusal(
-        "paired",
-        True,
-        "matches runs by their labels, but these are numbered by the order of their rows",
-        cure,
-    )
 
 
 def lacking(curves: xr.DataArray) -> xr.DataArray:

@@ -20,9 +20,11 @@ def names_in(text: str) -> frozenset[str]:
 SYNONYMS = {
     "algorithm": "agent agents algo algorithms algos alg approach candidate candidates classifier estimator framework "
     "learner method model optimizer policy scheme solver strategy",
-    "run": "cv fold folds repeat repetition replicate rep resample run_id runs seed seeds split trial trials",
-    "training": "env_step env_steps episode epoch epochs frames game games global_step interacts it iter iteration "
-    "iterations n_train step steps time timestep timesteps tokens train_size train_sizes updates",
+    "run": "attempt attempts chain chains cv fold folds random_state repeat repetition replicate rep resample run_id "
+    "runs seed seeds split trial trials",
+    "training": "env_step env_steps episode epoch epochs frames game games gen generation generations global_step "
+    "interacts it iter iteration iterations n_evals n_train nfe num_eval num_evals step steps time timestep timesteps "
+    "tokens train_size train_sizes updates",
 }
 # Questions of an evaluation; and what several of them belong to.
 ITEMS = names_in("doc_id item item_id question question_id sample_id prompt prompt_id instance instances")
@@ -46,7 +48,7 @@ OF_PLACE = names_in(
 # Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
 STEPS = names_in(
     "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "
-    "trial_number global_step env_step env_steps interacts"
+    "trial_number global_step env_step env_steps interacts gen generation generations nfe num_eval num_evals n_evals"
 )
 CLOCKS = names_in(
     "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "

@@ -25,7 +25,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import direction, failed_runs, provenance
+from xcurves.core import direction, failed_runs, provenance, repeated_folds
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.validation import is_without_training
@@ -256,8 +256,9 @@ class ResultKind:
         of_method = list(self.statements(result))
         filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
         assumed = [Statement("detail", text) for text in direction.say_assumed(result)]
+        repeated = [Statement("detail", text) for text in repeated_folds.say(result)]
         # The first of the details: a summary has room for a few.
-        return [*assumed, *of_method, *filled]
+        return [*repeated, *assumed, *of_method, *filled]
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""

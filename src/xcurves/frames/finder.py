@@ -7,18 +7,21 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core import repeated_folds
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
 from xcurves.core.labels import did_you_mean
 from xcurves.core.names import is_clock
 from xcurves.core.refusal import Missing, Text, Words
+from xcurves.core.wording import listed as in_words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.found import ROLES, Found
-from xcurves.frames.items import are_matched, settle_items
+from xcurves.frames.items import settle_items
 from xcurves.frames.reading import ARGUMENTS, Reading
 from xcurves.frames.score_columns import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
+from xcurves.frames.unnamed import unnamed_of, unused_of
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_doubts import doubt_of_columns
 from xcurves.frames.wide_summaries import without_text_summaries
@@ -94,6 +97,7 @@ class _Finder(Found):
         self._find_algorithm(told)
         self._settle_items()
         self._find_score(told)
+        self._find_settings()
         self._find_training(told)
         self._number_runs()
         self._find_missing()
@@ -116,7 +120,6 @@ class _Finder(Found):
             tuple(self.made),
             doubt_of(self, given, told),
             self.numbered,
-            self._what_tells_apart(),
             lower,
             state=self.state,
         )
@@ -175,6 +178,9 @@ class _Finder(Found):
         if "run" in self.roles:
             if set(folds) & set(typed):
                 self.matched = FOLD
+                repeats = [name for name in typed if name not in folds]
+                if repeats:
+                    self.made.append(repeated_folds.line(", ".join(repeats), folds[0]))
             return
         taken = [*self.used, *folds]
         run, choices = roles.find_label(self.frame, "run", taken, self.keys("algorithm", "tasks"))
@@ -192,6 +198,7 @@ class _Finder(Found):
         if run is not None and n_labels(self.frame[run]) > 1:
             self.roles["run"], self.frame = with_joined(self.frame, [run, folds[0]])
             self.typed["run"] = [run, folds[0]]
+            self.made.append(repeated_folds.line(run, folds[0]))
 
     def _find_algorithm(self, told: Known) -> None:
         if "algorithm" in self.roles:
@@ -242,7 +249,30 @@ class _Finder(Found):
             used = self.used
         self.roles["score"], self.others = find_score(self.frame, used)
         if self.roles["score"] is None:
-            self.missing["score"] = self.others
+            self._infer_score()
+
+    def _infer_score(self) -> None:
+        """Take the only measure as the score where all other numbers could be runs or steps, which is asked."""
+        measures = [name for name in self.others if roles.is_measure(self.frame[name])]
+        keys = self.keys("algorithm", "tasks", "run")
+        if len(measures) == 1 and keys:
+            unnamed = unnamed_of(self.frame, [*self.used, *measures], keys)
+            if unnamed is not None and set(self.others) <= {*measures, *unnamed.columns}:
+                self.inferred = {"score": measures[0]}
+                self.roles |= self.inferred
+                self.others = []
+                return
+        self.missing["score"] = self.others
+
+    def _find_settings(self) -> None:
+        """Find the columns of a grid of settings that tells rows of a run apart."""
+        if "algorithm" in self.missing or self.roles["run"] is None:
+            return
+        steps = roles.find_trainings(self.frame, self.used)
+        keys = [*self.keys("tasks", "algorithm", "run"), *steps[:1]]
+        settings = unnamed_of(self.scored, [*self.used, *self.others, *self.constant, *steps], keys)
+        if settings is not None and settings.telling:
+            self.settings = settings.telling[0]
 
     def _find_training(self, told: Known) -> None:
         """Find the training that has a level wherever there is a score, and that rises within a run."""
@@ -288,7 +318,7 @@ class _Finder(Found):
             self.frame = scored[kept]
             self.roles["training"] = epoch
             self.made.append(f"{training} begins anew in each {epoch}: the last row of each {epoch} counts")
-        elif self.runs and roles.is_constant_in_runs(scored, training, score, keys):
+        elif self.runs and roles.is_constant_in_runs(scored, training, score, [*keys, *self.settings]):
             self._order_by_clock(scored, training, keys)
 
     def _order_by_clock(self, scored: pd.DataFrame, training: str, keys: Sequence[str]) -> None:
@@ -336,6 +366,13 @@ class _Finder(Found):
         keys = self.keys("algorithm", "tasks")
         if not keys or not self.frame.duplicated(keys).any() or self._has_joined_answers:
             return
+        used = [*self.used, *self.others, *self.constant]
+        self.unnamed = unnamed_of(self.scored, used, keys)
+        if self.unnamed is not None:
+            return
+        unused = unused_of(self.scored, used, keys)
+        if unused:
+            self.made.append(f"each row is a run, {in_words(unused)} not used")
         self.frame = self.frame.assign(**{_RUN: self.frame.groupby(keys).cumcount()})
         known["run"] = _RUN
         self.numbered = True
@@ -345,19 +382,6 @@ class _Finder(Found):
         """Whether it is said that further answers to items become one."""
         return self.typed.get("duplicates") in JOINED and self.has_few_repeats
 
-    def _what_tells_apart(self) -> str:
-        """Return the unused column that tells numbered runs apart and that algorithms share, "" if none does."""
-        if not self.numbered:
-            return ""
-        keys = self.keys("algorithm", "tasks")
-        for name in map(str, self.frame.columns):
-            if name in self.used or n_labels(self.frame[name]) < 2 or roles.is_measure(self.frame[name]):
-                continue
-            is_unique = not self.frame.duplicated([*keys, name]).any()
-            if is_unique and are_matched(self.frame, name, self.roles["algorithm"]):
-                return name
-        return ""
-
     # what cannot be told
 
     def _find_missing(self) -> None:
@@ -366,10 +390,11 @@ class _Finder(Found):
         typed_none = "algorithm" in self.typed
         if known["algorithm"] is None and "algorithm" not in self.missing and not typed_none:
             used = [*self.used, *self.constant]
-            self.missing["algorithm"] = roles.could_be_labels(self.frame, used, self.keys("run"))
+            labels = roles.could_be_labels(self.frame, used, self.keys("run"))
+            self.missing["algorithm"] = list(dict.fromkeys([*self.settings, *labels]))
         keys = self.keys("tasks", "algorithm", "run", "training")
         repeated = bool(keys) and bool(self.scored.duplicated(keys).any())
-        if self._has_joined_answers:
+        if self._has_joined_answers or self.unnamed is not None:
             return
         if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
             self.missing["run"] = roles.could_be_labels(self.frame, self.used)

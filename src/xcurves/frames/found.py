@@ -10,6 +10,7 @@ import pandas as pd
 
 from xcurves.core.doubts import counted, runs_each
 from xcurves.core.names import is_item
+from xcurves.frames.unnamed import Unnamed
 from xcurves.frames.wide_tables import columns_of, listed
 
 ROLES = ("algorithm", "run", "training", "score", "tasks")
@@ -29,6 +30,9 @@ class Found:
     matched: str = ""
     numbered: bool = False
     state: str | None = None
+    unnamed: Unnamed | None = None  # columns of unknown names that could be runs or steps
+    settings: tuple[str, ...] = ()  # columns of a grid that tells rows of a run apart
+    inferred: dict[str, Any] = field(default_factory=dict)  # what is said with each reading of these
     constant: tuple[str, ...] = ()  # columns that are the same in all rows of a task
 
     @property

@@ -101,11 +101,3 @@ def _is_constant(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
     except TypeError:  # lists are no labels
         return False
     return not bool(pairs.duplicated(list(keys)).any())
-
-
-def are_matched(frame: pd.DataFrame, fold: str, algorithm: str | None) -> bool:
-    """Return whether algorithms share folds."""
-    if algorithm is None:
-        return False
-    pairs = frame[[fold, algorithm]].drop_duplicates()
-    return bool((pairs.groupby(fold, observed=True).size() > 1).any())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
-from xcurves.core.matched_runs import BY_ORDER, MATCHED, NUMBERED
+from xcurves.core.matched_runs import MATCHED, NUMBERED
 from xcurves.core.names import ENDED_EARLY, FAILED
 from xcurves.core.refusal import (
     UNSAID,
@@ -142,7 +142,7 @@ def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray
     if reading.matched and "run" in curves.coords:
         curves["run"].attrs[MATCHED] = reading.matched
     if reading.numbered and "run" in curves.coords:
-        curves["run"].attrs[NUMBERED] = reading.apart or BY_ORDER
+        curves["run"].attrs[NUMBERED] = 1
     if reading.passage is not None and reading.passage not in curves.dims:
         dim = reading.tasks[-1]
         rows = reading.frame[[dim, reading.passage]].drop_duplicates(dim)

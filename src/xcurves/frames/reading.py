@@ -52,8 +52,8 @@ class Reading:
         What was made, joined or left out, in words.
     doubt : Doubt, optional
         What could not be told.
-    apart : str
-        The column that tells the runs apart that are numbered by their order, "" where none are.
+    numbered : bool
+        Whether runs are numbered by the order of rows.
     """
 
     frame: pd.DataFrame
@@ -68,7 +68,6 @@ class Reading:
     made: tuple[str, ...] = ()
     doubt: Doubt | None = None
     numbered: bool = False
-    apart: str = ""
     lower_is_better: bool | None = None
     coords: tuple[str, ...] = ()  # columns that are coordinates of runs
     state: str | None = None  # the column that says which runs failed

@@ -96,7 +96,7 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
     varied = [name for name in found if n_labels(frame[name]) > 1] or list(found)
     whole = [name for name in varied if found[name] == 0] or varied
     # Names of the same labels, such as run_id beside seed, are one.
-    apart = [name for name in whole[1:] if not _same_labels(frame, keys, whole[0], name)]
+    apart = [name for name in whole[1:] if not are_alike(frame, keys, whole[0], name)]
     if apart:
         return None, whole
     if whole:
@@ -259,7 +259,7 @@ def _step_rank(name: str) -> tuple[int, int]:
     return rank, rank_of(name, names_of_dim("training")) or 0
 
 
-def _same_labels(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str) -> bool:
+def are_alike(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str) -> bool:
     """Return whether two columns tell the same rows apart."""
     pairs = frame[[*keys, one, other]].drop_duplicates()
     return not pairs.duplicated([*keys, one]).any() and not pairs.duplicated([*keys, other]).any()

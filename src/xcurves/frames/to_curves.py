@@ -180,7 +180,8 @@ def to_dataarray(
     tidy = with_rows(tidy, _named_in(given))
     if columns is not None:
         tidy, given["score"] = _long(tidy, columns, given, kept)
-    reading = _reading_of(tidy, given, kept, missing_scores, duplicates)
+    options = {"missing_scores": missing_scores, "duplicates": duplicates, "higher_is_better": higher_is_better}
+    reading = _reading_of(tidy, given, kept, options)
     curves = curves_of(
         reading,
         coords=coords,
@@ -224,8 +225,7 @@ def _reading_of(
     frame: pd.DataFrame,
     given: Mapping[str, Any],
     kept: Sequence[str],
-    missing_scores: str | None,
-    duplicates: str,
+    options: Mapping[str, Any],
 ) -> Reading:
     """Return the reading of a frame: what is given, and the rest found."""
     said = {role: column for role, column in given.items() if column is not FIND}
@@ -242,7 +242,7 @@ def _reading_of(
     if complete or unknown or frame.columns.has_duplicates or not _have_labels(frame, asked):
         return _as_named(frame, said)
     _refuse_index(frame, said)
-    reading = read_frame(frame, said | {"coords": kept, "missing_scores": missing_scores, "duplicates": duplicates})
+    reading = read_frame(frame, said | {"coords": kept, **options})
     doubt = reading.doubt
     if doubt is not None and not doubt.choices and set(doubt.unknown) == {"run"}:
         # Refused later, with the call that counts rows.

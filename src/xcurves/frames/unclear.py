@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from xcurves.core.direction import is_metric, looks_like_score
+from xcurves.core.direction import HIGHER, are_turned, is_loss, is_metric, looks_like_score, turned_words
 from xcurves.core.doubts import MOST, Choice, counted
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
 from xcurves.core.name_patterns import compiled
 from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_item
 from xcurves.frames import roles
-from xcurves.frames.found import Found, compared, repeats
+from xcurves.frames.columns import numbers
+from xcurves.frames.found import ROLES, Found, compared, repeats
 from xcurves.frames.reading import Doubt, either
 from xcurves.frames.rungs import doubt_of_rungs
 from xcurves.frames.score_columns import likeliest, n_labels
+from xcurves.frames.task_columns import doubt_of_task_columns
+from xcurves.frames.unnamed_doubts import doubt_of_unnamed
 from xcurves.frames.wide_tables import listed, wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
@@ -26,13 +29,13 @@ _MOST_COLUMNS = 6  # that a role could be
 
 def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
     """Return what cannot be told of the frame that was given, None if all can."""
-    doubt = _doubt_of_metrics(found, told) or _doubt_of_roles(found)
-    return _doubt_of_columns(found, given, is_asked=doubt is not None) or doubt
+    doubt = _doubt_of_metrics(found, told) or _doubt_of_roles(found) or _doubt_of_direction(found, given, told)
+    return _doubt_of_columns(found, given, is_asked=doubt is not None) or doubt_of_task_columns(found) or doubt
 
 
 def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
     """Return what to ask where a column says which score each row has: they are measured on no common scale."""
-    typed = [name for role in found.typed for name in listed(found.typed[role])]
+    typed = [name for role in (*ROLES, "passage", "coords") for name in listed(found.typed.get(role))]
     names = listed(told.metric)
     if found.roles.get("score") == "value":
         names += [str(name) for name in found.frame if is_metric(name)]
@@ -68,7 +71,8 @@ def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> D
     """Return what to ask where columns seem to be scores of algorithms or runs, which may be other metrics too."""
     if "score" in found.typed or found.roles.get("score") not in (None, *map(str, given)):
         return None
-    pattern, columns = wide_pattern(given, found.typed)
+    named = {role: found.typed[role] for role in (*ROLES, "passage", "coords") if role in found.typed}
+    pattern, columns = wide_pattern(given, named)
     if pattern is None or not (is_asked or "{run}" in pattern.text):
         return None
     matches = [match for name in columns if (match := compiled(pattern.text).fullmatch(str(name)))]
@@ -89,12 +93,29 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
     kinds = (
         _doubt_of_ends,
         _doubt_of_parts,
+        doubt_of_unnamed,
         _doubt_of_rising,
         doubt_of_rungs,
         _doubt_of_strangers,
         _doubt_of_answers,
     )
     return next((doubt for kind in kinds if (doubt := kind(found)) is not None), None)
+
+
+def _doubt_of_direction(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
+    """Return what to ask where no score of a loss is above 0: its sign may have been turned."""
+    score = found.roles.get("score")
+    if score is None or found.typed.get(HIGHER) is not None or not is_loss(score):
+        return None
+    said = given.attrs.get(HIGHER)
+    is_said = score in said if isinstance(said, Mapping) else said is not None
+    is_told = score == told.score and told.lower_is_better is not None
+    if is_said or is_told or not are_turned(numbers(found.scored[score])):
+        return None
+    what = compared(found.frame, found.roles)
+    ends = {False: "lower", True: "higher"}
+    choices = tuple(Choice({HIGHER: higher}, f"{what}, {end} is better") for higher, end in ends.items())
+    return Doubt({}, choices, turned_words(score))
 
 
 def _doubt_of_ends(found: Found) -> Doubt | None:
@@ -172,9 +193,9 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
             continue
         if not roles.rises_in_runs(scored, name, found.runs):
             continue
-        as_steps = {"training": name}
+        as_steps = found.inferred | {"training": name}
         n_levels = scored[name].nunique()
-        as_items = {"tasks": [*known["tasks"], name]}
+        as_items = found.inferred | {"tasks": [*known["tasks"], name]}
         choices = (
             Choice(as_steps, f"{compared(found.frame, known)}, at {n_levels:,} steps"),
             Choice(as_items, compared(found.frame, known | as_items)),
@@ -265,7 +286,10 @@ def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:
         }
         for name in columns
     ]
-    every.append({"algorithm": list(columns)})
+    together = {"algorithm": list(columns)}
+    every.append(together)
+    if set(columns) <= set(found.settings):  # hyperparameters are rarely tasks
+        every = [together, *every[:-1]]
     readings = [(chosen, found.roles | chosen) for chosen in every]
     return [
         Choice(chosen, compared(found.frame, known)) for chosen, known in readings if not repeats(found.frame, known)

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, Doubtful, asked, counted, runs_each
+from xcurves.core.doubts import Choice, counted, runs_each
 from xcurves.core.names import alike
-from xcurves.core.refusal import UNSAID, Proposal, Refusal, call, give
+from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.readers import crossed_names
+from xcurves.readers.crossed_names import doubtful
 
 _NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
@@ -51,13 +53,16 @@ class Levels(NamedTuple):
     names_algorithms: bool
 
 
-def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
-    """Return the labels that folders give to runs; None if they give none."""
+def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bool = True) -> Levels | None:
+    """Return the labels that folders give to runs; None if they give none.
+
+    `asks_of_parts`: names that cross two parts are asked about, which one is the task; no, where algorithms are known.
+    """
     if len({len(place) for place in places}) != 1 or not places[0]:
         return None
     levels = [list(level) for level in zip(*places, strict=True)]
     if len(levels) == 1:
-        return _of_names(levels[0], root)
+        return _of_names(levels[0], root, asks_of_parts=asks_of_parts)
     kept = _kept(levels)
     numbers = [index for index in kept if all(map(_RUN.fullmatch, levels[index]))]
     of_runs = [index for index in kept if are_run_names(levels[index])]
@@ -79,6 +84,8 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str) -> Levels | None:
     of_level = {index: name for name, index in zip(names, kept, strict=True)}
     every = [of_level.get(index, f"folder{index + 1}") for index in range(len(levels))]
     _ask_of_likenesses(labels, every, root)
+    if asks_of_parts and every == list(_NAMES[1:]):
+        crossed_names.ask_of_parts(labels, "/{run}", root)
     said = f"folders are {', '.join(names)}"
     if kept != sorted(kept):
         said = f"folders are {', '.join(name for name in every if name in names)}"
@@ -101,7 +108,7 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     return kept
 
 
-def _of_names(names: Sequence[str], root: str) -> Levels | None:
+def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels | None:
     """Return the labels of names that have an algorithm and a number."""
     parts = [_NUMBERED.fullmatch(name) for name in names]
     if not all(parts):
@@ -112,6 +119,8 @@ def _of_names(names: Sequence[str], root: str) -> Levels | None:
         return None
     marks = sorted({part.string[part.end("algorithm") : part.start("run")] for part in parts if part})
     _ask_of_likenesses(labels, [], root, marks)
+    if asks_of_parts and len(marks) == 1:
+        crossed_names.ask_of_parts(labels, f"{marks[0]}{{run}}", root)
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
 
 
@@ -184,22 +193,6 @@ def _ask_of_numbers(
 def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
     """Return a name for each level of folders."""
     return [of_level.get(index, f"folder{index + 1}") for index in range(n_levels)]
-
-
-def doubtful(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
-    """Return the error that asks what folders are, with a call for each reading."""
-    proposals = []
-    for choice in choices:
-        options = dict(choice.columns)
-        how = {name: _plain(options.pop(name)) for name in ("folders", "names") if name in options}
-        read = call("xcurves.readers.read", root, **how).then(call(".curves.to_dataarray", **options))
-        proposals.append(Proposal(read, give(**choice.columns), choice.compares))
-    return asked("path", question, proposals)
-
-
-def _plain(value: Any) -> Any:
-    """Return several levels as a tuple, a pattern as it is."""
-    return value if isinstance(value, str) else tuple(value)
 
 
 def are_run_names(labels: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.direction import HIGHER
 from xcurves.core.name_patterns import CONFIG, join_labels
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
@@ -25,6 +26,7 @@ from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
 _MEAN = re.compile(r"mean_(?P<score>(?:test|train)_.+)")
+_SCORE = re.compile(r"(?:test|train)_")
 _SETTING = "param_"
 _STUDY = ("study", "study_name", "sampler")
 _SETTINGS_OF_TRIAL = "params_"
@@ -77,7 +79,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         )
         # a table of results does not say how settings were chosen
         made.attrs = {"sampler": "unknown"}
-        return made
+        return _with_direction(made)
     names = _names_of_settings(labels, candidates(table, of_setting))
     scores: dict[str, dict[str, Any]] = {}
     for name in map(str, table):
@@ -87,7 +89,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     of_folds = [
         pd.concat(
             [
-                pd.DataFrame({"algorithm": names, "run": int(fold), **scored}),
+                pd.DataFrame({"algorithm": names, "fold": int(fold), **scored}),
                 rungs,
                 labels,
             ],
@@ -95,7 +97,13 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         )
         for fold, scored in scores.items()
     ]
-    return pd.concat(of_folds, ignore_index=True)
+    return _with_direction(pd.concat(of_folds, ignore_index=True))
+
+
+def _with_direction(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return scores of scikit-learn, of which higher is better by any name: it turns the sign of losses."""
+    scores.attrs[HIGHER] = {str(name): 1 for name in scores if _SCORE.match(str(name))}
+    return scores
 
 
 def _names_of_settings(labels: pd.DataFrame, candidate: pd.Series[int]) -> pd.Series[Any]:

@@ -16,6 +16,7 @@ from xcurves.core.refusal import Refusal, Verbatim, WrongType
 from xcurves.readers.logs import check_named
 from xcurves.readers.rungs import candidates
 
+_FOLD = "fold"
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
 _SCORE = re.compile(r"^((mean|split\d+)_)?(test|train)_")
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
@@ -36,9 +37,10 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per algorithm, training size and fold: `algorithm`, `run` (the fold), `train_size` (samples),
-        `train_score`, `test_score` and, if they were asked for, `fit_time` and `score_time` (s). A fold that failed has
-        no score. If all estimators had the same folds, say ``paired=True`` to the methods.
+        One row per algorithm, training size and fold: `algorithm`, `fold`, `train_size` (samples), `train_score`,
+        `test_score` and, if they were asked for, `fit_time` and `score_time` (s). A fold that failed has no score.
+        `to_dataarray` makes runs of folds that are matched over algorithms; if estimators had other folds, say
+        ``paired=False`` to `analyze`.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     array([[0.6, 0.8]])
     """
     named = check_named("results", results, "learning curves", "'svm': result")
-    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve")
+    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve", _FOLD)
 
 
 @names_options
@@ -70,9 +72,9 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per algorithm and fold: `algorithm`, `run` (the fold), and the scores and times of the dict under
-        their names. ``to_dataarray("test_score", training=None)`` makes them scores of trials. A fold that failed (it
-        has no score) has -inf, as its scores are the better the higher.
+        One row per algorithm and fold: `algorithm`, `fold`, and the scores and times of the dict under their names.
+        ``to_dataarray("test_score", training=None)`` makes runs of folds, matched over algorithms. A fold that failed
+        (it has no score) has -inf, as its scores are the better the higher.
 
     Raises
     ------
@@ -89,9 +91,9 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     >>> import numpy as np
     >>> from xcurves.readers import sklearn
     >>> sklearn.cross_validate({"tree": {"test_score": np.array([0.5, 0.7])}})
-      algorithm  run  test_score
-    0      tree    0         0.5
-    1      tree    1         0.7
+      algorithm  fold  test_score
+    0      tree     0         0.5
+    1      tree     1         0.7
     """
     frames = {
         name: _with_failures(
@@ -101,7 +103,7 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         )
         for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items()
     }
-    return _joined(frames, "cross_validate")
+    return _joined(frames, "cross_validate", _FOLD)
 
 
 @names_options
@@ -149,7 +151,7 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
         )
         for name, result in check_named("results", results, "searches", "'svm': result").items()
     }
-    return _joined(frames, "cv_results_")
+    return _joined(frames, "cv_results_", "run")
 
 
 def _curve(name: str, result: Any) -> pd.DataFrame:
@@ -200,9 +202,9 @@ def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
     return frame
 
 
-def _joined(frames: Mapping[str, pd.DataFrame], what: str) -> pd.DataFrame:
-    """Return frames, whose index is the run, below each other."""
-    frame = pd.concat(frames, names=["algorithm", "run"]).reset_index()
+def _joined(frames: Mapping[str, pd.DataFrame], what: str, index: str) -> pd.DataFrame:
+    """Return frames, whose index is the run or the fold, below each other."""
+    frame = pd.concat(frames, names=["algorithm", index]).reset_index()
     times = {str(name): "s" for name in frame if str(name).endswith("_time")}
     sizes = {"train_size": "samples"} if "train_size" in frame else {}
     frame.attrs = {

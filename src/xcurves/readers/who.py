@@ -40,13 +40,13 @@ def name_runs(places: Sequence[tuple[str, ...]], homes: Sequence[Path], root: st
         If folders can be read in several ways.
     """
     settings = settings_of(homes)
-    of_folders = folder_levels.labels_of(places, root)
+    found, of_config = _of_settings(settings)
+    of_folders = folder_levels.labels_of(places, root, asks_of_parts="algorithm" not in found)
     levels, said = None, ""
     if of_folders is not None:
         levels, said = of_folders.labels, of_folders.said
     if settings.empty and levels is None:
         return None
-    found, of_config = _of_settings(settings)
     labels = pd.DataFrame(index=range(len(places)))
     rival = ""
     if levels is not None:

@@ -12,6 +12,10 @@ from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
 from xcurves.readers.open_files import array_shapes, one_array, open_arrays
 
+# what learning_curve of scikit-learn returns: arrays (sizes, folds)
+_SIZES = "train_sizes"
+_OF_FOLDS = {"train_scores", "test_scores", "fit_times", "score_times"}
+
 
 def begins(head: bytes, path: Path) -> bool:
     """Return whether a file is of arrays of which one is 1-D; others are scores of several algorithms."""
@@ -59,7 +63,11 @@ def read(data: bytes, path: Path) -> Run:
 
 
 def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.DataFrame:
-    """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs."""
+    """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs.
+
+    Arrays that are called as in scikit-learn's learning_curve are (sizes, folds), and rows those of folds.
+    """
+    columns: dict[str, Any]
     shapes = {name: array.shape for name, array in tables.items()}
     n_runs, n_steps = next(iter(shapes.values()))
     if set(shapes.values()) != {(n_runs, n_steps)}:
@@ -69,7 +77,11 @@ def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.D
             f"{path}: arrays (runs, steps) have unlike shapes {shapes}",
             "Save each kind in a file of its own",
         )
-    columns: dict[str, Any] = {"run": np.repeat(np.arange(n_runs), n_steps)}
+    sizes = single.get(_SIZES)
+    if sizes is not None and len(sizes) == n_runs and tables.keys() <= _OF_FOLDS:
+        columns = {"fold": np.tile(np.arange(n_steps), n_runs), _SIZES: np.repeat(sizes, n_steps)}
+        return pd.DataFrame(columns | {name: array.ravel() for name, array in tables.items()})
+    columns = {"run": np.repeat(np.arange(n_runs), n_steps)}
     of_steps = {name: array for name, array in single.items() if len(array) == n_steps}
     of_runs = {name: array for name, array in single.items() if len(array) == n_runs and name not in of_steps}
     if not of_steps:

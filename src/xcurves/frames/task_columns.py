@@ -1,0 +1,63 @@
+"""Tables with a column of scores for each task, as leaderboards have: asked, with the columns that may be none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xcurves.core.doubts import MOST, Choice
+from xcurves.core.wording import listed as in_words
+from xcurves.frames.found import Found, compared
+from xcurves.frames.reading import Doubt, either
+from xcurves.frames.score_columns import names_score
+from xcurves.frames.wide import to_long
+from xcurves.frames.wide_summaries import summary_columns
+from xcurves.frames.wide_tables import listed
+
+_TASK, _SCORE = "task", "score"  # what the columns are called then
+_FEWEST = 2
+
+
+def doubt_of_task_columns(found: Found) -> Doubt | None:
+    """Return what to ask where no column of several is the score, and each could hold the scores of a task."""
+    columns = found.missing.get("score", [])
+    algorithm = found.roles.get("algorithm")
+    if set(found.missing) != {"score"} or algorithm is None or found.unnamed is not None:
+        return None
+    if found.roles.get("training") is not None or found.roles.get("tasks") or any(map(names_score, columns)):
+        return None
+    if "score" in found.typed or "tasks" in found.typed or {_TASK, _SCORE} & set(found.frame):
+        return None
+    summaries = summary_columns(columns)
+    columns = [name for name in columns if name not in summaries]
+    scores = [name for name in columns if pd.api.types.is_float_dtype(found.frame[name])]
+    if len(scores) < _FEWEST:
+        scores = columns
+    if len(scores) < _FEWEST:
+        return None
+    rest = [name for name in columns if name not in scores]
+    choices = [_choice(found, scores, [*rest, *summaries])]
+    if rest:
+        choices.append(_choice(found, columns, summaries))
+    if found.frame.duplicated(found.keys("algorithm", "tasks")).any():
+        # of one run each there would be nothing to compare
+        choices += [Choice({"score": name}, compared(found.frame, found.roles | {"score": name})) for name in scores]
+    question = f"does not say whether columns are tasks, or which one is the score ({either(columns)})"
+    return Doubt({}, tuple(choices[:MOST]), question)
+
+
+def _choice(found: Found, scores: Sequence[str], without: Sequence[str]) -> Choice:
+    """Return the reading in which each of some columns is a task."""
+    keys = found.keys("algorithm", "run", "training", "tasks")
+    long = to_long(found.frame[[*keys, *scores]], _SCORE, {_TASK: scores}, {})
+    tasks = [*listed(found.roles.get("tasks")), _TASK]
+    words = compared(long, found.roles | {"score": _SCORE, "tasks": tasks})
+    if without:
+        words += f", without {in_words(without)}"
+    free = [str(name) for name in found.frame.select_dtypes("number") if name not in keys]
+    pattern = f"{{{_TASK}}}"
+    if {*free} - {*scores} - {*summary_columns(free)}:
+        pattern = f"{{{_TASK},{'|'.join(map(re.escape, scores))}}}"
+    return Choice({"columns": pattern}, words)

@@ -1,0 +1,111 @@
+"""Columns without a known name that could be runs or steps: where they tell rows apart, rows are no runs by themselves.
+
+Scores that are measured again and again in one run are no independent runs; to count them as such makes p too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import pandas as pd
+
+from xcurves.core.direction import says_higher
+from xcurves.core.name_patterns import CONFIG
+from xcurves.core.names import is_clock, is_step
+from xcurves.frames import roles
+from xcurves.frames.score_columns import NO_NAME, n_labels
+
+_MOST_LABELS = 50  # of a column that tells no single rows apart
+_MOST_TOGETHER = 4  # columns that tell rows apart together
+_MOST_TRIED = 8  # columns of which some may tell rows apart together
+_FEWEST_FULL = 0.5  # of the cells that labels of several columns make within an algorithm
+# the share of labels that occur in several rows: measures hardly ever do
+_SHARED_LABELS, _SHARED_MEASURES = 0.5, 0.9
+
+
+class Unnamed(NamedTuple):
+    """Columns of unknown names that vary among the rows of an algorithm and task.
+
+    Attributes
+    ----------
+    telling : list of tuples of str
+        Columns that together tell the rows apart, those of grids first.
+    grouping : tuple of str
+        Columns each of whose labels has several rows, equally many but for a factor of two, where none tell all apart.
+    """
+
+    telling: list[tuple[str, ...]]
+    grouping: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns, in the order in which they are found."""
+        return tuple(dict.fromkeys(name for names in (*self.telling, self.grouping) for name in names))
+
+
+def unnamed_of(frame: pd.DataFrame, used: Sequence[str], keys: Sequence[str]) -> Unnamed | None:
+    """Return the columns that could be runs or steps, if any; `keys` are the columns of algorithm and tasks."""
+    free = [str(name) for name in frame.columns if name not in used and name not in NO_NAME]
+    free = [name for name in free if _may_be_design(frame, name) and _varies(frame, keys, name)]
+    single = [name for name in free if not frame.duplicated([*keys, name]).any()]
+    several = [name for name in free if name not in single]
+    # measures tell rows apart by chance
+    single = [name for name in single if not roles.is_measure(frame[name])] or single
+    telling: list[tuple[str, ...]] = []
+    for name in single:
+        if not any(roles.are_alike(frame, [], name, other) for (other,) in telling):
+            telling.append((name,))
+    for n_columns in range(2, _MOST_TOGETHER + 1):
+        grids = [names for names in combinations(several[:_MOST_TRIED], n_columns) if _are_grid(frame, keys, names)]
+        if grids:
+            telling = [*grids, *telling]
+            break
+    if telling:
+        return Unnamed(telling)
+    grouping = tuple(name for name in several if _is_balanced(frame, keys, name))
+    if grouping:
+        return Unnamed([], grouping)
+    return None
+
+
+def unused_of(frame: pd.DataFrame, used: Sequence[str], keys: Sequence[str]) -> list[str]:
+    """Return the unused columns that vary among the rows of an algorithm and task."""
+    free = [str(name) for name in frame.columns if name not in used and name not in NO_NAME]
+    return [name for name in free if n_labels(frame[name]) > 1 and _varies(frame, keys, name)]
+
+
+def _may_be_design(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether a column may be one of runs or steps by its name, and labels of it occur in several rows."""
+    column = frame[name]
+    if name.startswith(CONFIG) or is_clock(name) or is_step(name) or says_higher(name) is not None:
+        return False
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_datetime64_any_dtype(column) or n_labels(column) < 2:
+        return False
+    fewest = _SHARED_MEASURES if roles.is_measure(column) else _SHARED_LABELS
+    return bool((column.value_counts() > 1).mean() >= fewest)
+
+
+def _varies(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
+    """Return whether a column has several labels within an algorithm and task."""
+    try:
+        pairs = frame[[*keys, name]].dropna().drop_duplicates()
+    except TypeError:  # lists are no labels
+        return False
+    return bool(pairs.duplicated(list(keys)).any())
+
+
+def _are_grid(frame: pd.DataFrame, keys: Sequence[str], names: Sequence[str]) -> bool:
+    """Return whether columns together tell rows apart, and most combinations of their labels are there."""
+    if frame.duplicated([*keys, *names]).any():
+        return False
+    by = frame.groupby(list(keys), observed=True)
+    n_cells = by[list(names)].nunique().prod(axis=1)
+    return bool((by.size() / n_cells).median() >= _FEWEST_FULL)
+
+
+def _is_balanced(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
+    """Return whether each label of a column has several rows, equally many but for a factor of two."""
+    n_rows = frame.groupby([*keys, name], observed=True).size()
+    return bool(n_labels(frame[name]) <= _MOST_LABELS and n_rows.min() > 1 and n_rows.max() <= 2 * n_rows.min())
