@@ -40,10 +40,10 @@ class AlgorithmMeans:
     def _in_tasks(self, means: Floats, out: Mapping[str, Floats]) -> None:
         """Fill in how much runs vary within tasks."""
         several = (self.own.n_runs > 1) & ~np.isnan(means)
-        n_runs = self.own.n_runs[several]
+        n_runs = self.own.n_runs[several].astype(float)
         spread = np.sqrt(self.own.variance[several])
         out["task_mean_sd"].T[several] = spread
-        ends = intervals.student(means[several], spread / np.sqrt(n_runs), n_runs - 1.0, self.alpha)
+        ends = intervals.student(means[several], spread / np.sqrt(n_runs), n_runs - 1, self.alpha)
         out["task_mean_ci"].swapaxes(0, 1)[several] = ends
 
     def _over_tasks(self, means: Floats, of_shares: bool, out: Mapping[str, Floats]) -> None:

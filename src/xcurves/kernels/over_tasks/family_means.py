@@ -96,4 +96,4 @@ def _have_distinct(values: Floats, n: Index) -> Bools:
 def _n_steps(values: Floats, least: Floats) -> Index:
     """Return how many values are further than that from the next one below, NaN are none."""
     gaps = np.diff(np.sort(values, axis=-1), axis=-1)
-    return np.count_nonzero(gaps > least[:, np.newaxis], axis=-1)
+    return np.asarray(np.count_nonzero(gaps > least[:, np.newaxis], axis=-1))

@@ -6,17 +6,16 @@ import math
 from typing import TypeVar
 
 import numpy as np
-
-from xcurves.array_types import Reals
+from numpy.typing import NDArray
 
 _LONG = 2**12  # numbers of a row, of fewer of which all are partitioned
 _FEW = 1 / 8  # share of them that is asked for, beyond which all are partitioned
 _STRIDE = 16  # one of so many is looked at first
 
-Numbers = TypeVar("Numbers", bound=Reals)
+Scalar = TypeVar("Scalar", np.float32, np.float64)
 
 
-def largest_of(values: Numbers, size: int) -> Numbers:
+def largest_of(values: NDArray[Scalar], size: int) -> NDArray[Scalar]:
     """Return the `size` largest numbers along the last axis, the smallest of them first; NaN count as largest.
 
     Values may be put in another order.
@@ -32,11 +31,12 @@ def largest_of(values: Numbers, size: int) -> Numbers:
     expected = some.shape[-1] * size / n
     place = max(0, some.shape[-1] - math.ceil(expected + 5 * math.sqrt(expected)))
     some.partition(place, axis=-1)
+    floors = some[..., place]
     out = np.empty((*values.shape[:-1], size), values.dtype)
     for row in np.ndindex(values.shape[:-1]):
         numbers = values[row]
         # NaN are not below it
-        beyond = numbers.compress(~(numbers < some[(*row, place)]))
+        beyond = numbers.compress(~(numbers < floors[row]))
         if len(beyond) < size:
             beyond = numbers
         beyond.partition(len(beyond) - size)
