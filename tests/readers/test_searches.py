@@ -7,6 +7,7 @@ import pytest
 
 from refusals import refused
 from xcurves import readers
+from xcurves.__main__ import main
 
 # As hpbandster/core/result.py, json_result_logger, writes them.
 CONFIGS = [[[0, 0, 0], {"lr": 0.1}, {}], [[0, 0, 1], {"lr": 0.2}, {}]]
@@ -85,3 +86,28 @@ def test_several_objectives_are_refused(tmp_path):
     path.write_text(json.dumps({"data": [entry]}))
     with refused("path", cure="Write one of them", names="costs of 2 objectives"):
         readers.read(path)
+
+
+def test_costs_are_said_to_be_of_each_trial_and_the_best_so_far_is_a_column(tmp_path, capsys):
+    for number in range(8):
+        costs = [5.0 + number, 7.0, 3.0 - number, 4.0]
+        entries = [SMAC["2.4"][0] | {"config_id": at, "cost": cost} for at, cost in enumerate(costs)]
+        entries[1] |= {"status": 2}
+        folder = tmp_path / "smac" / ("hpo", "random")[number % 2] / str(number // 2)
+        folder.mkdir(parents=True)
+        (folder / "runhistory.json").write_text(json.dumps({"data": entries}))
+    frame = readers.read(tmp_path / "smac")
+    one = frame[(frame["algorithm"] == "random") & (frame["run"] == 0)]
+    assert one["best_cost"].tolist() == [6, 6, 2, 2]
+    command = [str(tmp_path / "smac"), "--output", str(tmp_path / "a.nc"), "--fill-failed", "worst"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "cost is that of each trial, not the best so far" in out
+    assert "score = cost" in out
+    assert main([*command, "--value", "best_cost"]) == 0
+    assert "score = best_cost" in capsys.readouterr().out
+
+
+def test_trials_on_several_budgets_have_no_best_so_far(tmp_path):
+    (tmp_path / "runhistory.json").write_text(json.dumps({"data": SMAC["2.0"][:3]}))
+    assert "best_cost" not in readers.read(tmp_path / "runhistory.json")

@@ -163,6 +163,7 @@ def read_each_run(
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     if are_placed:
         said = "; ".join(filter(None, [said, "step is the place of a row in its file"]))
+    said = "; ".join(filter(None, [said, source.says]))
     if said:
         read.attrs["named_by"] = said
     if rival:

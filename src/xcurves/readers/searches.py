@@ -52,7 +52,7 @@ def _hpbandster(files: Sequence[Path]) -> Run:
             }
             | _settings(known.get(tuple(place), {}))
         )
-    return Run(_trials(rows, path), cut)
+    return Run(_trials(rows, path, "loss"), cut)
 
 
 def _json_lines(path: Path) -> Iterator[Any]:
@@ -93,7 +93,7 @@ def _smac(files: Sequence[Path]) -> Run:
         rows.append(row | _settings(config))
     if running:
         provenance.warn(f"{path}: {running} trials without a result are left out")
-    return Run(_trials(rows, path))
+    return Run(_trials(rows, path, "cost"))
 
 
 def _trial(entry: Any) -> dict[str, Any]:
@@ -107,9 +107,15 @@ def _trial(entry: Any) -> dict[str, Any]:
     return dict(zip(_V2.split(), entry, strict=True))
 
 
-def _trials(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
-    """Return trials as a table, without the state where all are complete."""
+def _trials(rows: list[dict[str, Any]], path: Path, score: str) -> pd.DataFrame:
+    """Return trials as a table, without the state where all are complete, with the lowest score so far.
+
+    That is none where trials have several budgets, instances or seeds, on which scores do not compare.
+    """
     table = check_cells(pd.DataFrame(rows), path)
+    kinds = [name for name in ("budget", "instance", "seed") if name in table]
+    if len(table) and not any(len(table[name].unique()) > 1 for name in kinds):
+        table[f"best_{score}"] = table[score].astype("float64").cummin().ffill()
     if len(table) and table["state"].eq("complete").all():
         table = table.drop(columns="state")
     return table
@@ -125,6 +131,7 @@ HPBANDSTER = Source(
     is_log=lambda path: beginning(path, 200).startswith(b"[["),
     read_run=_hpbandster,
     value="loss",
+    says="loss is that of each trial, not the best so far: of trials on one budget that is the value best_loss",
     training="trial_number",
 )
 SMAC = Source(
@@ -136,5 +143,6 @@ SMAC = Source(
     read_run=_smac,
     units={"runtime": "s"},
     value="cost",
+    says="cost is that of each trial, not the best so far: of trials on one budget that is the value best_cost",
     training="trial_number",
 )

@@ -71,6 +71,7 @@ class Source(NamedTuple):
     extra: tuple[str, ...] = ()  # of tasks
     metric: str = ""  # that says which score a row has
 
+    says: str = ""  # what is said of the scores where it is said what runs are
     example: str = ""  # what follows `xcurves` for such logs
 
     def has(self, path: Path) -> bool:
