@@ -25,7 +25,7 @@ def largest_of(values: NDArray[Scalar], size: int) -> NDArray[Scalar]:
         values.partition(n - size, axis=-1)
         return values[..., n - size :]
 
-    # Numbers below a floor are left out first, which some of the numbers say: a fifth of the time where one of twenty
+    # Numbers below a floor are left out first, which some of the numbers say: half the time where one of twenty
     # is asked for. A floor that proves too high is not used.
     some = values[..., ::_STRIDE].copy()
     expected = some.shape[-1] * size / n
