@@ -285,8 +285,8 @@ INPUTS["a clock of another name"] = Input(
 INPUTS["whole numbers that rise in each run"] = Input(
     one(lambda: rows(algo=AB, seed=[0, 1, 2], n=[1, 2, 3, 4])),
     Asks(
-        "whether n counts steps of training or names tasks",
-        2,
+        "whether n counts steps of training, names tasks or is a setting of the algorithm",
+        3,
         {
             "--training n": Read(training="n", levels=4),
             "--extra n": Read(tasks=("n",), n_tasks=4, levels=1),

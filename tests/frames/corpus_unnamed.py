@@ -101,8 +101,20 @@ INPUTS["a known run and an unknown step and score"] = Input(
     one(lambda: measured("seed", "Schritt", value="Ergebnis")),
     Asks(
         "whether Schritt counts steps",
-        2,
+        3,
         {"--value Ergebnis --training Schritt": Read("algorithm", "seed", "Schritt", "Ergebnis", (), False, 2, 4, 5)},
+    ),
+)
+INPUTS["decimals that rise in each fold"] = Input(
+    one(lambda: rows(algorithm=AB, fold=[1, 2, 3], C=[0.1, 1.0, 10.0], value="accuracy")),
+    Asks(
+        "whether C counts steps of training, names tasks or is a setting of the algorithm",
+        3,
+        {
+            "--training C": Read("algorithm", "fold", "C", "accuracy", (), False, 2, 3, 3, matched=True),
+            "--extra C": Read("algorithm", "fold", None, "accuracy", ("C",), False, 2, 3, 1, 3, matched=True),
+            "--algorithm algorithm C": Read("algorithm, C", "fold", None, None, (), False, 6, 3, 1, matched=True),
+        },
     ),
 )
 for RUN, STEP in (("random_state", "epoch"), ("chain", "gen"), ("attempt", "nfe"), ("seed", "num_evals")):

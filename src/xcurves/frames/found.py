@@ -48,6 +48,10 @@ class Found:
         ]
         return used
 
+    def typed_or_found(self, role: str) -> list[str]:
+        """Return the columns of a role: those that were typed, of which one may be joined, or that which is found."""
+        return listed(self.typed.get(role)) or listed(self.roles.get(role))
+
     def keys(self, *names: str) -> list[str]:
         """Return the columns of some roles that are known."""
         return keys_of(self.roles, *names)

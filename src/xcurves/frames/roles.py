@@ -242,8 +242,10 @@ def points_of(frame: pd.DataFrame) -> tuple[str, str] | None:
 
 
 def rises_in_runs(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:
-    """Return whether a column of whole numbers rises from row to row within each run."""
-    if not pd.api.types.is_integer_dtype(frame[name]):
+    """Return whether a column of numbers rises from row to row within each run; of decimals that runs share."""
+    if not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+        return False
+    if is_measure(frame[name]) and (frame[name].value_counts() == 1).any():
         return False
     steps = frame[name].diff()
     if keys:

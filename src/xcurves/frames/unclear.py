@@ -181,7 +181,7 @@ def _doubt_of_training(found: Found) -> Doubt:
 
 
 def _doubt_of_rising(found: Found) -> Doubt | None:
-    """Return what to ask where whole numbers of unknown name rise within each run: steps or items."""
+    """Return what to ask where numbers of unknown name rise within each run: steps, items or settings."""
     known = found.roles
     if known["training"] is not None or "training" in found.typed or not found.runs:
         return None
@@ -196,15 +196,16 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
         as_steps = found.inferred | {"training": name}
         n_levels = scored[name].nunique()
         as_items = found.inferred | {"tasks": [*known["tasks"], name]}
-        choices = (
+        choices = [
             Choice(as_steps, f"{compared(found.frame, known)}, at {n_levels:,} steps"),
             Choice(as_items, compared(found.frame, known | as_items)),
-        )
-        return Doubt(
-            {},
-            choices,
-            f"does not say whether {name} counts steps of training or names tasks",
-        )
+        ]
+        question = f"does not say whether {name} counts steps of training, names tasks"
+        if known["algorithm"] is not None:
+            as_setting = found.inferred | {"algorithm": [*found.typed_or_found("algorithm"), name]}
+            choices.append(Choice(as_setting, compared(found.frame, known | as_setting)))
+            question += " or is a setting of the algorithm"
+        return Doubt({}, tuple(choices), question)
     return None
 
 
