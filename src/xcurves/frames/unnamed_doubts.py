@@ -78,11 +78,11 @@ def _compared(found: Found, chosen: Mapping[str, Any]) -> str:
     if chosen.get("run") == _ROW:
         frame = frame.assign(**{_ROW: range(len(frame))})
     elif "run" not in chosen and "training" not in chosen:
-        known = found.roles | chosen
+        known = {**found.roles, **chosen}
         keys = [name for role in ("algorithm", "tasks") for name in listed(known.get(role))]
         frame = frame.assign(**{_ROW: frame.groupby(keys, observed=True).cumcount()})
         chosen = {**chosen, "run": _ROW}
-    words = compared(frame, found.roles | chosen)
+    words = compared(frame, {**found.roles, **chosen})
     if "training" in chosen:
         words += f", at {counted(n_labels(frame[chosen['training']]), 'step')}"
     if "duplicates" in chosen:

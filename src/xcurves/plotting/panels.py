@@ -545,10 +545,13 @@ def _best_first(handle_of: Mapping[str, Any], panels: Iterable[Axes]) -> dict[st
     """
     places: dict[str, list[int]] = {label: [] for label in handle_of}
     for ax in panels:
-        means = [line for line in ax.get_lines() if line.get_gid() == "mean" and line.get_label() in places]
-        lines = sorted((line for line in means if len(line.get_ydata())), key=lambda line: -line.get_ydata()[-1])
-        for place, line in enumerate(lines):
-            places[str(line.get_label())].append(place)
+        ends: dict[str, float] = {}
+        for line in ax.get_lines():
+            levels = np.asarray(line.get_ydata(), float)
+            if line.get_gid() == "mean" and levels.size:
+                ends[str(line.get_label())] = -levels[-1]
+        for place, label in enumerate(sorted(ends.keys() & places.keys(), key=ends.__getitem__)):
+            places[label].append(place)
     if not all(places.values()):
         return dict(handle_of)
     return dict(sorted(handle_of.items(), key=lambda item: sum(places[item[0]]) / len(places[item[0]])))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xcurves.core.doubts import Choice, counted
 from xcurves.core.names import EVALUATED, TRAINED, is_clock, is_step
-from xcurves.readers.folder_levels import doubtful
+from xcurves.readers.crossed_names import doubtful
 from xcurves.readers.log_files import header
 from xcurves.readers.source import pattern_of
 

@@ -280,7 +280,7 @@ def _escaped(text: str, role: str, to: str) -> str:
 
 def _at(heads: Sequence[str], place: Any) -> str:
     """Return the heading of a column by its number."""
-    return heads[place]
+    return str(heads[place])
 
 
 def _markdown_table(
