@@ -26,7 +26,7 @@ def ask_of_parts(labels: pd.DataFrame, end: str, root: str) -> None:
         parts = names.str.split(mark, expand=True, regex=False)
         if parts.isna().any(axis=None) or (parts == "").any(axis=None):
             continue
-        varied = [place for place in range(parts.shape[1]) if parts[place].nunique() > 1]
+        varied = [place for place in range(parts.shape[1]) if len(parts[place].unique()) > 1]
         if len(varied) != 2 or not _is_crossed(parts[varied]):
             continue
         raise _question(parts, varied, mark, labels, end, root)

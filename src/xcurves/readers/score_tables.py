@@ -18,10 +18,10 @@ from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import log_files, logs
 from xcurves.readers.cells import as_numbers
+from xcurves.readers.common_rung import RUNGS, candidates
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
-from xcurves.readers.rungs import RUNGS, candidates
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")

@@ -13,8 +13,8 @@ from xcurves.core import provenance
 from xcurves.core.direction import HIGHER
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Refusal, Verbatim, WrongType
+from xcurves.readers.common_rung import candidates
 from xcurves.readers.logs import check_named
-from xcurves.readers.rungs import candidates
 
 _FOLD = "fold"
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
