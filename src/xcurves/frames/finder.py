@@ -269,6 +269,9 @@ class _Finder(Found):
         if "algorithm" in self.missing or self.roles["run"] is None:
             return
         steps = roles.find_trainings(self.frame, self.used)
+        is_stuck = bool(steps) and n_labels(self.frame[steps[0]]) == 1
+        if self.roles["algorithm"] is not None and not is_stuck:
+            return  # rows that repeat are asked about later
         keys = [*self.keys("tasks", "algorithm", "run"), *steps[:1]]
         settings = unnamed_of(self.scored, [*self.used, *self.others, *self.constant, *steps], keys)
         if settings is not None and settings.telling:
