@@ -186,6 +186,10 @@ def check_runs(
     return np.asarray(counts > 0)
 
 
+class CopiesWarning(UserWarning):
+    """Runs that seem to be copied; of data that are drawn with replacement nothing is said."""
+
+
 def warn_of_copies(curves: xr.DataArray) -> None:
     """Warn of two runs of a task with the same score at every level: data that were copied.
 
@@ -218,9 +222,8 @@ def warn_of_copies(curves: xr.DataArray) -> None:
         if len(affected) > _NAMED:
             others.append("...")
         also = f"; the same holds in {len(affected) - 1} more tasks: {', '.join(others)}"
-    provenance.warn(
-        f"{tasks[affected[0]]}{first} and {second} have the same score at every level. Were data copied?{also}"
-    )
+    same = f"{tasks[affected[0]]}{first} and {second} have the same score at every level"
+    provenance.warn(CopiesWarning(f"{same}. Were data copied?{also}"))
 
 
 def _first_copy(scores: Floats) -> tuple[int, int] | None:

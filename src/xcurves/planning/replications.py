@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core.run_checks import CopiesWarning
 from xcurves.core.validation import Bar
 from xcurves.kernels import intervals
 
@@ -117,6 +118,7 @@ def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", CopiesWarning)  # runs are drawn with replacement
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
     if caught:  # the first of the test's warnings
         words = str(caught[0].message)
