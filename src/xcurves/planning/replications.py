@@ -77,7 +77,9 @@ class Replications:
         options = {}
         if free:
             options["rng"] = int(shuffle.generate_state(1, np.uint64)[0]) >> 1
-        result = self.test(curves, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CopiesWarning)  # runs are drawn with replacement
+            result = self.test(curves, **options)
         return result, _pick(result, self.pvalue, size)
 
     def __call__(self, cell: Mapping[str, Any], number: int, size: int) -> xr.Dataset:
@@ -118,7 +120,6 @@ def count_rejections(simulation: Replications, settings: Mapping[str, list[Any]]
     work = [(cell, number) for cell in cells for number in range(len(sizes))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", CopiesWarning)  # runs are drawn with replacement
         blocks = [simulation(cell, number, sizes[number]) for cell, number in bar(work)]
     if caught:  # the first of the test's warnings
         words = str(caught[0].message)
