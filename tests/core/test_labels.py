@@ -105,6 +105,8 @@ def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(name,
         ("MNIST_id", "MNIST"),
         ("Env", "Env"),
         ("key", "key"),
+        ("difficulty", "difficulty task"),
+        ("class", "class task"),
         ("_id", "task"),
     ],
 )

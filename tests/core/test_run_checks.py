@@ -46,9 +46,9 @@ def test_an_infinite_score_is_named(curves):
 
 
 def test_one_algorithm_is_no_comparison(curves):
-    with refused("curves", cure="Add one, or leave this out", names="only") as caught:
+    with refused("curves", cure="Add runs of another algorithm", names="only") as caught:
         xcurves.randomized_anova(curves.isel(algorithm=[0]))
-    assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add one, or leave this out"
+    assert str(caught.value) == "only algorithm 'a0' has runs; a comparison needs two. Add runs of another algorithm"
 
 
 def test_paired_runs_must_match(curves):

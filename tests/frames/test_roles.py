@@ -176,3 +176,11 @@ def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks
 def test_columns_called_like_scores_are_no_algorithms(columns):
     read = read_frame(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
     assert "algorithm" in read.missing
+
+
+@pytest.mark.parametrize(("column", "name", "said"), [("metric", "value", "val_loss"), ("tag", "reward", "reward")])
+def test_scores_of_one_metric_are_called_like_it_where_their_own_name_says_nothing(column, name, said):
+    rows = [(a, r, "val_loss", r + 2 * (a == "b")) for a in "ab" for r in range(4)]
+    frame = pd.DataFrame(rows, columns=["algorithm", "run", column, name])
+    result = frame.curves.to_dataarray(training=None).curves.pairwise(n_resamples=99, rng=0)
+    assert f"mean {said}" in result.curves.summary()

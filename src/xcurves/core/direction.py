@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.names import names_in, words_of
+from xcurves.core.names import is_metric, names_in, words_of
 from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Verbatim, call, shown
 from xcurves.core.validation import check_flag
 
@@ -66,8 +66,6 @@ _LIKELIHOODS = names_in("likelihood")  # the negative of one is a loss
 _TIMES = names_in("time times duration seconds")
 # of which a long time may be good
 _LASTING = names_in("survival episode ep alive up uptime life lifetime")
-# Dims, columns and coordinates whose labels name the metric.
-METRICS = names_in("metric metrics metric_name measure measures tag tags criterion scorer")
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
 _BY_NAME = "the name "
@@ -171,11 +169,6 @@ def find(scores: xr.DataArray, given: bool | None = None) -> Direction:
             if name not in scores.dims:
                 select = _where
     return decide(given, scores.attrs, names, metrics, select)
-
-
-def is_metric(name: object) -> bool:
-    """Return whether the labels of a dim or column of this name are names of metrics."""
-    return str(name).lower() in METRICS
 
 
 def decide(

@@ -272,14 +272,22 @@ def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
     return "task"
 
 
+_IRREGULAR = re.compile(r"(?:[^aeiou]y|s|x|z|ch|sh)$", re.IGNORECASE)  # ends of nouns whose plural takes more than an s
+
+
 def noun(dim: str) -> str:
-    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set, "dataset" of Key_Dataset."""
+    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set, "dataset" of Key_Dataset.
+
+    Its plural has an s: "difficulty task" of difficulty.
+    """
     words = re.sub(r"^key_|_(?:id|name|key)$", "", dim, flags=re.IGNORECASE)
     if words in _SEVERAL:  # a column may bear the name of all of its labels
         words = words.removesuffix("s")
     words = words.replace("_", " ").strip()
     if words != dim and words.istitle():  # words of a name; MNIST and pH are as they are written
         words = words.lower()
+    if _IRREGULAR.search(words):
+        words += " task"
     return words or "task"
 
 

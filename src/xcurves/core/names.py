@@ -45,6 +45,8 @@ OF_PLACE = names_in(
     "id uuid path dir directory folder file time date timestamp host hostname port gpu device logdir output name tag "
     "tags notes wandb pid version"
 )
+# Dims, columns and coordinates whose labels name the metric.
+METRICS = names_in("metric metrics metric_name measure measures tag tags criterion scorer")
 # Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
 STEPS = names_in(
     "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "
@@ -100,6 +102,11 @@ def dim_of(name: object) -> str | None:
     if rank_of(name, USUAL_EXTRAS) is not None:
         return "task"
     return None
+
+
+def is_metric(name: object) -> bool:
+    """Return whether the labels of a dim or column of this name are names of metrics."""
+    return str(name).lower() in METRICS
 
 
 def is_step(name: object) -> bool:

@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import failed_runs
+from xcurves.core.names import is_metric
 from xcurves.core.validation import NO_TRAINING, check_confidence_level, is_without_training
 
 PIATER = (
@@ -23,6 +24,7 @@ PIATER = (
 
 
 READING = "reading"  # the attr of curves read from a table, and of their results: which column was what
+_ANY_SCORE = ("value", "values", "score", "result")
 SCORE_NAME = "score_name"  # the attr with what the user calls the scores
 
 
@@ -73,9 +75,9 @@ def result_attrs(
 ) -> dict[str, Any]:
     """Return the attrs of a result: what it is, where it comes from, and what the method was given."""
     attrs: dict[str, Any] = {"xcurves_result": name, "xcurves_version": _version()}
-    score = getattr(curves, "name", None) or curves.attrs.get("long_name")
+    score = _score_called(curves)
     if score:
-        attrs[SCORE_NAME] = str(score)
+        attrs[SCORE_NAME] = score
     if is_without_training(curves):
         attrs[NO_TRAINING] = 1
     if READING in curves.attrs:
@@ -90,6 +92,15 @@ def result_attrs(
         if value is not None:
             attrs[option] = _storable(value)
     return attrs
+
+
+def _score_called(curves: xr.DataArray | xr.Dataset) -> str:
+    """Return what scores are called: as the one metric that they are of, where their own name says nothing."""
+    score = str(getattr(curves, "name", None) or curves.attrs.get("long_name") or "")
+    if score.casefold() not in _ANY_SCORE:
+        return score
+    metrics = [str(curves[name].item()) for name in curves.coords if is_metric(name) and not curves[name].ndim]
+    return metrics[0] if len(metrics) == 1 else score
 
 
 def add_comment(variable: xr.DataArray, sentence: str) -> None:

@@ -286,7 +286,7 @@ def check_groups(
             "curves",
             UNSAID,
             f"{name}only algorithm {only} has runs; a comparison needs two",
-            "Add one, or leave this out",
+            "Add runs of another algorithm",
         )
     if sizes.max() < 2 and not single_runs:
         raise Refusal(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
 from xcurves.core.matched_runs import MATCHED, NUMBERED
-from xcurves.core.names import ENDED_EARLY, FAILED
+from xcurves.core.names import ENDED_EARLY, FAILED, is_metric
 from xcurves.core.refusal import (
     UNSAID,
     Call,
@@ -197,7 +197,7 @@ def _with_failures(
 def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
     """Return whether higher is better of a column of scores."""
     names = [value, _said_of(frame, value).get("long_name")]
-    metrics = {str(column): frame[column].unique().tolist() for column in frame if direction.is_metric(column)}
+    metrics = {str(column): frame[column].unique().tolist() for column in frame if is_metric(column)}
     said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
     if isinstance(said.get(direction.HIGHER), Mapping):
         del said[direction.HIGHER]  # of other columns
@@ -214,7 +214,7 @@ def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
     return {
         str(column): frame[column].iloc[0]
         for column in frame
-        if direction.is_metric(column) and column not in used and len(frame[column].unique()) == 1
+        if is_metric(column) and column not in used and len(frame[column].unique()) == 1
     }
 
 

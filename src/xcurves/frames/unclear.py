@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.direction import HIGHER, are_turned, is_loss, is_metric, looks_like_score, turned_words
+from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score, turned_words
 from xcurves.core.doubts import MOST, Choice, counted
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
 from xcurves.core.name_patterns import compiled
-from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_item
+from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_item, is_metric
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.found import ROLES, Found, compared, repeats

@@ -59,8 +59,8 @@ def families_of(noun: str, groups: str | None, given: str) -> str:
 
     `given` is the name of a coordinate that stands for an array.
     """
-    name = labels.noun(groups or given)
-    if name in (labels.noun(given), "family", "group", "cluster"):
+    name, given = (labels.noun(each).removesuffix(" task") for each in (groups or given, given))
+    if name in (given, "family", "group", "cluster"):
         return f"families of {noun}s"
     if name.endswith("y"):
         return f"{name[:-1]}ies"
