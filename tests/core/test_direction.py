@@ -10,7 +10,9 @@ import pytest
 import xarray as xr
 
 import xcurves
+from refusals import refused
 from xcurves.core import direction
+from xcurves.core.refusal import call
 
 
 def names_of(text):
@@ -353,3 +355,33 @@ def test_distributions_of_losses_say_what_those_of_turned_losses_do(spread, n_ta
     same = turned.curves.compare_distributions().curves.summary().split("\n")[0]
     assert said == same.replace("higher", "lower")
     assert "lower" in said
+
+
+def test_a_loss_without_a_score_above_0_is_asked_and_its_cures_are_answers():
+    losses = xr.DataArray(
+        -np.random.default_rng(0).uniform(0.1, 1.0, (2, 6)),
+        {"algorithm": ["a", "b"]},
+        ("algorithm", "run"),
+        name="test_rmse",
+    )
+    higher, lower = (call(".assign_attrs", higher_is_better=end) for end in (1, 0))
+    for ask in (losses.curves.analyze, losses.curves.compare_distributions):
+        with refused("curves", cure=higher):
+            ask(rng=0)
+        with refused("curves", cure=lower):
+            ask(rng=0)
+    best = {}
+    for end in (0, 1):
+        said = losses.assign_attrs(higher_is_better=end)
+        tree = said.curves.analyze(rng=0)
+        best[end] = tree["distribution"].attrs["higher_is_better"]
+    assert best == {0: 0, 1: 1}
+    assert not direction.find(losses).higher  # a name alone
+    for kept in (
+        -losses,
+        losses.rename("neg_rmse"),
+        losses.rename("score"),
+        losses * 0,
+        losses.where(losses < -0.5, 1),
+    ):
+        kept.curves.compare_distributions(rng=0)
