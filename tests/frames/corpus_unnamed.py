@@ -146,6 +146,11 @@ INPUTS["numbers of rows are no steps"] = Input(
     Read("algorithm", "run", None, "accuracy", (), False, 2, 5, 1, says="code not used"),
 )
 
+INPUTS["what is constant in each algorithm is no run"] = Input(
+    one(lambda: measured("no", "epoch").assign(size=lambda frame: frame.algorithm.map({"ada": 10, "bob": 20}))),
+    Asks("the run (no)", 1, {"--run no": Read("algorithm", "no", "epoch", "accuracy", (), False, 2, 4, 5)}),
+)
+
 # --- a loss whose sign is turned ---
 
 FOLDED = Read("model", "fold", None, None, (), True, 2, 5, 1, matched=True)

@@ -21,7 +21,7 @@ from xcurves.frames.items import settle_items
 from xcurves.frames.reading import ARGUMENTS, Reading
 from xcurves.frames.score_columns import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
-from xcurves.frames.unnamed import unnamed_of, unused_of
+from xcurves.frames.unnamed import unnamed_of, unused_of, varies
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_doubts import doubt_of_columns
 from xcurves.frames.wide_summaries import without_text_summaries
@@ -400,7 +400,9 @@ class _Finder(Found):
         if self._has_joined_answers or self.unnamed is not None:
             return
         if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
-            self.missing["run"] = roles.could_be_labels(self.frame, self.used)
+            labels = roles.could_be_labels(self.frame, self.used)
+            groups = self.keys("algorithm", "tasks")
+            self.missing["run"] = [name for name in labels if not groups or varies(self.frame, groups, name)]
 
 
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:

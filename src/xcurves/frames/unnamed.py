@@ -48,7 +48,7 @@ class Unnamed(NamedTuple):
 def unnamed_of(frame: pd.DataFrame, used: Sequence[str], keys: Sequence[str]) -> Unnamed | None:
     """Return the columns that could be runs or steps, if any; `keys` are the columns of algorithm and tasks."""
     free = [str(name) for name in frame.columns if name not in used and name not in NO_NAME]
-    free = [name for name in free if _may_be_design(frame, name) and _varies(frame, keys, name)]
+    free = [name for name in free if _may_be_design(frame, name) and varies(frame, keys, name)]
     single = [name for name in free if not frame.duplicated([*keys, name]).any()]
     several = [name for name in free if name not in single]
     # measures tell rows apart by chance
@@ -73,7 +73,7 @@ def unnamed_of(frame: pd.DataFrame, used: Sequence[str], keys: Sequence[str]) ->
 def unused_of(frame: pd.DataFrame, used: Sequence[str], keys: Sequence[str]) -> list[str]:
     """Return the unused columns that vary among the rows of an algorithm and task."""
     free = [str(name) for name in frame.columns if name not in used and name not in NO_NAME]
-    return [name for name in free if n_labels(frame[name]) > 1 and _varies(frame, keys, name)]
+    return [name for name in free if n_labels(frame[name]) > 1 and varies(frame, keys, name)]
 
 
 def _may_be_design(frame: pd.DataFrame, name: str) -> bool:
@@ -87,7 +87,7 @@ def _may_be_design(frame: pd.DataFrame, name: str) -> bool:
     return bool((column.value_counts() > 1).mean() >= fewest)
 
 
-def _varies(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
+def varies(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
     """Return whether a column has several labels within an algorithm and task."""
     try:
         pairs = frame[[*keys, name]].dropna().drop_duplicates()
