@@ -116,6 +116,11 @@ def _say(message: str) -> None:
 
 def _refuse(refusal: Refusal, shell: Shell) -> None:
     """Say what is refused, and the whole command that cures it."""
+    choices = shell.choices_of(refusal)
+    if choices:
+        _say(choices[0])
+        print(*choices[1:], sep="\n", file=sys.stderr)
+        return
     said = str(refusal)
     command = shell.command_that_cures(refusal)
     if command:

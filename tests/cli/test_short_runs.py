@@ -64,6 +64,12 @@ def means_after(curves, how):
     return np.nanmean(values, axis=(1, 2))
 
 
+def commands(refused):
+    """Return the arguments of each command that a message lists."""
+    lines = refused.partition(" Type the one that is right:\n")[2].splitlines()
+    return [shlex.split(line.partition("  # ")[0])[3:] for line in lines]
+
+
 @pytest.mark.parametrize(
     ("name", "align"),
     [
@@ -83,16 +89,16 @@ def test_each_cure_is_followed_and_gives_the_right_means(name, align, table, cap
     assert "algorithm 'a', run 2 at 35,000 of 100,000 (35 %)" in refused
     cures = re.findall(
         r"(?:--align \S+ )?--runs-short \w+(?: --fill-failed worst)?",
-        refused.partition(" Type: ")[0],
+        refused.partition(" Type the one that is right:\n")[2],
     )
     assert [re.search(r"short (\w+)", cure)[1] for cure in cures] == [
         "failed",
         "cut",
         "drop",
     ]
-    # The whole command is that with the first of them.
-    typed = shlex.split(refused.partition("Type: ")[2])
-    assert typed == ["python", "-m", "xcurves", *command, *shlex.split(cures[0])]
+    for typed, cure in zip(commands(refused), cures, strict=True):
+        assert typed[: len(command)] == command
+        assert shlex.join(typed).endswith(cure)
     for cure in cures:
         assert main([*command, *shlex.split(cure), "--output", "out.nc"]) == 0
         said = capsys.readouterr().out
@@ -123,8 +129,7 @@ def test_all_runs_that_failed_are_counted(table, capsys):
     refused = capsys.readouterr().err
     # Those whose rows say so are known to have failed.
     assert "2 of 20 runs end before 90 %" in refused
-    typed = shlex.split(refused.partition("Type: ")[2])
-    assert main(typed[3:]) == 0
+    assert main(commands(refused)[0]) == 0
     said = capsys.readouterr().out
     assert "5 of 20 runs failed and count as the worst score of their task at each level from then on." in said
     tree = read("c-answer.nc")
@@ -148,7 +153,7 @@ def test_levels_that_are_named_keep_them(table, capsys):
     command = ["c.csv", *ABSENT, "--align", "0:100000:20000"]
     assert main(command) == 2
     refused = capsys.readouterr().err
-    cures = re.findall(r"--runs-short \w+(?: --fill-failed worst)?", refused.partition(" Type: ")[0])
+    cures = re.findall(r"--runs-short \w+(?: --fill-failed worst)?", refused.partition(" is right:\n")[2])
     assert cures == ["--runs-short failed --fill-failed worst", "--runs-short drop"]
     for cure in cures:
         assert main([*command, *shlex.split(cure), "--output", "out.nc"]) == 0
@@ -159,9 +164,9 @@ def test_levels_that_are_named_keep_them(table, capsys):
 def test_what_failing_counts_as_is_not_said_twice(table, capsys):
     command = ["c.csv", *ABSENT, "--align", "--fill-failed", "0"]
     assert main(command) == 2
-    typed = shlex.split(capsys.readouterr().err.partition("Type: ")[2])
-    assert typed[3:] == [*command, "--runs-short", "failed"]
-    assert main(typed[3:]) == 0
+    typed = commands(capsys.readouterr().err)[0]
+    assert typed == [*command, "--runs-short", "failed"]
+    assert main(typed) == 0
     assert "4 of 19 runs failed and count as a score of 0." in capsys.readouterr().out
 
 
@@ -232,8 +237,8 @@ def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(tab
     assert main(["two.csv", *QUICK]) == 2
     refused = capsys.readouterr().err
     assert "only 1 of 2 tasks can be compared: task 'y': algorithm 'a', run 5" in refused
-    typed = shlex.split(refused.partition("Type: ")[2])
-    assert main(typed[3:]) == 0
+    typed = commands(refused)[0]
+    assert main(typed) == 0
     assert "1 of 28 runs failed and counts as" in capsys.readouterr().out
 
 

@@ -1,11 +1,14 @@
 """Numbers as people write them, per column over all files of a folder."""
 
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from refusals import refused
 from xcurves import readers
+from xcurves.__main__ import main
 from xcurves.core.refusal import give
 from xcurves.readers.cells import as_numbers, decimal_mark
 
@@ -118,3 +121,14 @@ def test_words_for_nothing_are_labels_of_algorithms_and_gaps_of_scores(tmp_path)
 def test_units_are_said():
     read = as_numbers(pd.DataFrame({"time": ["70ms", "1s"], "loss": [1.0, 2.0]}))
     assert read.attrs["units"] == {"time": "s"}
+
+
+def test_both_decimal_marks_are_commands_of_their_own(tmp_path, capsys):
+    rows = [f'{name},{seed},"{11 + seed},{824 + 7 * (name == "b")}"' for name in "ab" for seed in range(4)]
+    path = tmp_path / "thousands.csv"
+    path.write_text("\n".join(["method,seed,reward", *rows]) + "\n")
+    assert main([str(path)]) == 2
+    _, *lines = capsys.readouterr().err.splitlines()
+    assert [line.partition("  # ")[2] for line in lines] == ["for 11.824", "for 11824"]
+    for line in lines:
+        assert main([*shlex.split(line.partition("  # ")[0])[3:], "--output", str(tmp_path / "a.nc")]) == 0

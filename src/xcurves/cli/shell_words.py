@@ -11,7 +11,7 @@ import numpy as np
 
 from xcurves.cli.options import NO_TRAINING, command_with, repeats_scores
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import UNSAID, Audience, Call, Proposal, Refusal, Verbatim, Words
+from xcurves.core.refusal import UNSAID, Audience, Call, Choices, Proposal, Refusal, Verbatim, Words
 
 _LEVELS = Verbatim("START:STOP:STEP")
 _NAME = Verbatim("NAME")
@@ -133,25 +133,45 @@ class Shell(Audience):
 
     def command_that_cures(self, refusal: Refusal) -> str:
         """Return the whole command with the first cure that stands alone, "" if there is none."""
+        commands = (self._command_with(call) for call in refusal.cure.calls)
+        return next((command for command in commands if command), "")
+
+    def choices_of(self, refusal: Refusal) -> list[str]:
+        """Return what is refused and the whole commands of which one is right, with when; none if there is only one."""
+        if not isinstance(refusal.cure, Choices):
+            return []
+        lines, opening, when = [], "", ""
+        for piece in refusal.cure:
+            if isinstance(piece, str):
+                if not lines:
+                    opening += when
+                when = piece
+            elif isinstance(piece, Call):
+                command = self._command_with(piece)
+                if command:
+                    lines.append(f"{command}  # {when.strip('; ,')}")
+        if len(lines) < 2:
+            return []
+        problem = f"{refusal.problem}. {opening.strip(': ')}".rstrip(". ")
+        return [f"{problem}. Type the one that is right:", *lines]
+
+    def _command_with(self, call: Call) -> str:
+        """Return the whole command with what a call says, "" if the command has nothing for it or has it already."""
         given: list[str] = getattr(self.options, "given", [])
-        if not given:
+        added = self.options_of(call)
+        if not given or not added or any(isinstance(word, Verbatim) for word in added):
             return ""
-        for call in refusal.cure.calls:
-            added = self.options_of(call)
-            if not added or any(isinstance(word, Verbatim) for word in added):
-                continue
-            option = added[0]
-            # What failed runs count as was said already.
-            if "--fill-failed" in given and "--fill-failed" in added[1:]:
-                added = added[: added.index("--fill-failed")]
-            # An option that was given is replaced where it takes one value.
-            if option in given and (option not in _GIVES_WAY or added[1:] == _values_of(given, option)):
-                continue
-            kept = given
-            if option in _GIVES_WAY:
-                kept = _without(given, [option, *_GIVES_WAY[option]])
-            return command_with(argparse.Namespace(archive=self.options.archive, given=kept), added)
-        return ""
+        option = added[0]
+        # What failed runs count as was said already.
+        if "--fill-failed" in given and "--fill-failed" in added[1:]:
+            added = added[: added.index("--fill-failed")]
+        # An option that was given is replaced where it takes one value.
+        if option in given and (option not in _GIVES_WAY or added[1:] == _values_of(given, option)):
+            return ""
+        kept = given
+        if option in _GIVES_WAY:
+            kept = _without(given, [option, *_GIVES_WAY[option]])
+        return command_with(argparse.Namespace(archive=self.options.archive, given=kept), added)
 
 
 def _dashed(name: str) -> str:

@@ -139,6 +139,12 @@ class Cure(Text):
     __slots__ = ()
 
 
+class Choices(Cure):
+    """What to do instead, where one of several calls is right: each stands behind the words that say when."""
+
+    __slots__ = ()
+
+
 class Audience:
     """How readers of Python read arguments and calls; the shell has its own."""
 

@@ -24,7 +24,7 @@ from xcurves.core import (
     short_runs,
     validation,
 )
-from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Text, Words, call, give
+from xcurves.core.refusal import UNSAID, Call, Choices, Cure, Refusal, Text, Words, call, give
 from xcurves.kernels.resampling import plans
 
 # What makes most incomplete runs complete, where curves are not in memory.
@@ -392,7 +392,7 @@ def cure_incomplete(curves: xr.DataArray) -> Cure:
     (failed,) = calls["failed"].calls
     calls["failed"] = Cure(failed.then(call(".curves.fill_failed", "worst")))
     reason, cure = short_runs.ask(ends, calls)
-    return Cure(f"{reason}. ", *cure)
+    return Choices(f"{reason}. ", *cure)
 
 
 def _suggested_for(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.core.refusal import Cure, Piece, give
+from xcurves.core.refusal import Choices, Cure, Piece, give
 from xcurves.kernels.times.ragged import Rows
 
 RunsShort = Literal["failed", "drop", "cut"]
@@ -135,7 +135,7 @@ def ask(ends: Ends, cures: Mapping[RunsShort, Cure] = OPTIONS) -> tuple[str, Cur
         if how in cures:
             pieces += [f"{when[how]}, ", *cures[how], "; "]
     reason = f"{which} before 90 % of the longest of the task: {'; '.join(named)}"
-    return reason, Cure(*pieces[:-1])
+    return reason, Choices(*pieces[:-1])
 
 
 class _Found(NamedTuple):

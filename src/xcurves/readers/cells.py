@@ -13,7 +13,7 @@ import pandas as pd
 
 from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of, is_clock, is_step
-from xcurves.core.refusal import UNSAID, Cure, Refusal, give
+from xcurves.core.refusal import UNSAID, Choices, Refusal, give
 from xcurves.core.validation import check_choice
 
 Decimal = Literal[",", "."]
@@ -172,11 +172,11 @@ def _ask_of_commas(cell: str, name: str) -> None:
         "decimal",
         UNSAID,
         f"decimal is not known: in column {name!r} each number has three digits behind one comma, first {cell!r}",
-        Cure(
+        Choices(
+            f"for {cell.replace(',', '.')}, ",
             give(decimal=","),
-            f" ({cell.replace(',', '.')}), or ",
+            f"; for {cell.replace(',', '')}, ",
             give(decimal="."),
-            f" ({cell.replace(',', '')})",
         ),
     )
 
