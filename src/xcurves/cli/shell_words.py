@@ -140,7 +140,8 @@ class Shell(Audience):
         """Return what is refused and the whole commands of which one is right, with when; none if there is only one."""
         if not isinstance(refusal.cure, Choices):
             return []
-        lines, opening, when = [], "", ""
+        lines: list[str] = []
+        opening, when = "", ""
         for piece in refusal.cure:
             if isinstance(piece, str):
                 if not lines:
