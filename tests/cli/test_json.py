@@ -171,6 +171,16 @@ def test_what_is_refused_is_an_object_with_status_2(options, argument, capsys):
         assert error["argument"] == argument
 
 
+def test_a_question_has_each_reading_in_a_line(capsys):
+    pd.DataFrame({"a": ["x", "y"] * 8, "b": ["u", "v"] * 8, "seed": range(16), "score": 0.5}).to_csv("two.csv")
+    status, out, _ = run(capsys, "two.csv", "--json")
+    error = checked(out)["error"]
+    assert status == 2
+    lines = error["cure"].splitlines()
+    assert len(lines) > 1
+    assert all(line.startswith("python -m xcurves two.csv") for line in lines)
+
+
 def test_the_sources_are_one_object(capsys):
     status, out, _ = run(capsys, "sources", "--json")
     said = json.loads(out)

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xcurves.core import names, provenance
 from xcurves.core.pairs import lower_is_better
-from xcurves.core.refusal import Refusal
+from xcurves.core.refusal import Proposal, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, parts_of, prepare
 
@@ -105,11 +105,12 @@ def of_words(verdict: str) -> dict[str, Any]:
 def of_refusal(refusal: Refusal) -> dict[str, Any]:
     """Return what was refused as an object: argument, value, reason and cure."""
     value = refusal.value if isinstance(refusal.value, int | float | str | bool) else str(refusal.value)
+    readings = [str(piece) for piece in refusal.cure if isinstance(piece, Proposal)]
     error = {
         "argument": refusal.argument or None,
         "value": value,
         "reason": refusal.problem,
-        "cure": str(refusal.cure) or None,
+        "cure": "\n".join(readings) or str(refusal.cure) or None,
     }
     return plain({"schema": SCHEMA, "error": error})
 
