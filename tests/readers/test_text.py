@@ -77,9 +77,8 @@ def test_a_last_line_without_an_end_is_left_out_and_said(tmp_path):
 
 def test_prose_is_no_log(tmp_path):
     (tmp_path / "readme.txt").write_text("time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n")
-    with refused(
-        "path", cure="Nearest: 'text', as source=. All that can be read: python", names="nothing that is recognised"
-    ):
+    cure = "Nearest: 'text', as source=. All that can be read: help(xcurves.readers.read)"
+    with refused("path", cure=cure, names="nothing that is recognised"):
         readers.read(tmp_path)
 
 

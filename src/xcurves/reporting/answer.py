@@ -63,12 +63,12 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
     Examples
     --------
     >>> import xcurves
-    >>> accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(8))
+    >>> accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
     >>> answer = accuracy.curves.across_tasks(rng=0).curves.to_dict()
     >>> [each["name"] for each in answer["algorithms"] if each["may_be_best"]]
-    ['logistic regression', 'SVM', 'random forest']
-    >>> answer["pairs"][0]["shown"]
-    True
+    ['SVM', 'random forest', 'logistic regression']
+    >>> answer["pairs"][0]["second"], answer["pairs"][0]["shown"]
+    ('logistic regression', False)
     """
     if isinstance(result, xr.DataTree):
         result = _verdict_of(result)
