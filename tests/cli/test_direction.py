@@ -121,7 +121,7 @@ def test_the_metric_that_was_selected_says_the_direction(capsys):
     assert main(["mine.csv", "--select", "metric=val_loss", *QUICK]) == 0
     out = capsys.readouterr().out
     assert "lower is better, as metric val_loss says" in out
-    assert "good has the lower mean value" in out
+    assert "good has the lower mean val_loss" in out
     selected = both[both["metric"] == "val_loss"].curves.to_dataarray("value")
     found = selected.curves.pairwise(rng=0)
     assert found.curves.summary().startswith("good has the lower mean value")
