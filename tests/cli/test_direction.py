@@ -124,10 +124,10 @@ def test_the_metric_that_was_selected_says_the_direction(capsys):
     assert "good has the lower mean val_loss" in out
     selected = both[both["metric"] == "val_loss"].curves.to_dataarray("value")
     found = selected.curves.pairwise(rng=0)
-    assert found.curves.summary().startswith("good has the lower mean value")
+    assert found.curves.summary().startswith("good has the lower mean val_loss")
     along = both.curves.to_dataarray("value", extra="metric")
     found = along.sel(metric="val_loss").curves.pairwise(rng=0)
-    assert found.curves.summary().startswith("good has the lower mean value")
+    assert found.curves.summary().startswith("good has the lower mean val_loss")
 
 
 def test_metrics_of_both_directions_are_refused_and_the_typed_cure_works(capsys):
