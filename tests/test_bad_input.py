@@ -23,7 +23,7 @@ def curves():
 
 @pytest.fixture
 def refusal(capsys, here):
-    """Run the command line on bad input; return the one line that it says."""
+    """Run the command line on bad input; return its line, and the commands of which one is right."""
 
     def run(*arguments):
         before = {path: path.stat().st_mtime_ns for path in here.rglob("*")}
@@ -34,12 +34,12 @@ def refusal(capsys, here):
         out, err = capsys.readouterr()
         assert status == 2
         assert re.fullmatch(r"(?:(?:Source: |read as ).*\n)*\n?", out)
-        *warnings, line = err.splitlines()
-        assert all(": warning: " in each for each in warnings)
+        line, *commands = [each for each in err.splitlines() if ": warning: " not in each]
+        assert all(each.startswith("python -m xcurves ") for each in commands)
         assert {path: path.stat().st_mtime_ns for path in here.rglob("*")} == before
         line = line.removeprefix("python -m xcurves: ")
-        assert "Traceback" not in line
-        return line
+        assert "Traceback" not in err
+        return "\n".join([line, *commands])
 
     return run
 
@@ -177,9 +177,10 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     assert refusal("c.csv") == (
         "no part of the analysis fits curves: pairwise, profile: algorithm 'a0', run 1 lacks 2 of 4 training levels. "
         "1 of 12 runs ends before 90 % of the longest of the task: algorithm 'a0', run 1 at 100 of 300 (33 %). Say "
-        "what they are: if they failed, --align intersection --runs-short failed --fill-failed worst; to compare up to "
-        "33 % of the longest only, --align intersection --runs-short cut; to leave them out, --align intersection "
-        "--runs-short drop. Type: python -m xcurves c.csv --align intersection --runs-short failed --fill-failed worst"
+        "what they are. Type the one that is right:\n"
+        "python -m xcurves c.csv --align intersection --runs-short failed --fill-failed worst  # if they failed\n"
+        "python -m xcurves c.csv --align intersection --runs-short cut  # to compare up to 33 % of the longest only\n"
+        "python -m xcurves c.csv --align intersection --runs-short drop  # to leave them out"
     )
     apart = curves.copy()
     apart[0, :, 1:] = np.nan

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tracemalloc
@@ -518,8 +519,8 @@ def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
     status, _, err = gate(capsys)
     assert status == 2
     assert "the run of main that begins in row 3 of ARCHIVE lacks 1 of 2 training" in err
-    command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
-    assert main([*command, "--json"]) == 1
+    _, first, *_ = err.splitlines()
+    assert main([*shlex.split(first, comments=True)[3:], "--json"]) == 1
     said = decided(capsys.readouterr().out)
     # The run that ended failed: at the last level it has the worst score there, 8.2.
     means = np.array(MAIN[:4]) + 0.15
