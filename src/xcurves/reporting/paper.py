@@ -158,6 +158,7 @@ def format_table(
             raise WrongType(name, type(text), "must be a text", "Leave it out for none")
     if order is not None and rows != "task":
         raise Refusal("order", UNSAID, "is for rows='task'; pairs stand by their differences", "Leave it out")
+    _, result = prepare(result)
     result = relabelled(ordered(result, order), labels)
     if rows == "task":
         return _table_of_tasks(
