@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,6 @@ from xcurves.core.refusal import (
     give,
     shown,
 )
-from xcurves.core.validation import check_choice
 from xcurves.frames.wide import pattern_of
 
 Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
@@ -104,10 +103,8 @@ def check_frame(
     value: str,
     columns: Mapping[str, str],
     kept: Sequence[str],
-    duplicates: str,
 ) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
-    check_choice("duplicates", duplicates, get_args(Duplicates))
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise Refusal(

@@ -79,7 +79,7 @@ def curves_of(
     if duplicates == "runs":
         duplicates = "raise"  # the reading has numbered the rows that may be runs
     column_of = {dim: column for dim, column in dims.items() if column is not None}
-    check_frame(frame, value, column_of, kept, duplicates)
+    check_frame(frame, value, column_of, kept)
     asked = _check_asked(on, method, tolerance, training, levels)
     runs, curve = _runs(frame, dims, kept)
     level = np.zeros(len(frame))
@@ -161,8 +161,6 @@ def _scores_of_rows(
 ) -> tuple[NDArray[np.float64], int]:
     """Return the score of each row, and how many rows without one are of runs that failed."""
     scores = numbers(frame[value])
-    if missing_scores is not None:
-        check_choice("missing_scores", missing_scores, ("absent", "failed"))
     if missing_scores != "failed":
         return scores, 0
     is_missing = np.isnan(scores)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 import xarray as xr
@@ -14,7 +14,7 @@ from xcurves.core.known import FIND, Find
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, give
-from xcurves.core.validation import at_one_level
+from xcurves.core.validation import at_one_level, check_choice
 from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of
 from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
@@ -168,6 +168,9 @@ def to_dataarray(
     >>> losses.dims, losses.tokens.dims
     (('run',), ('run',))
     """
+    check_choice("duplicates", duplicates, get_args(Duplicates))
+    if missing_scores is not None:
+        check_choice("missing_scores", missing_scores, ("absent", "failed"))
     tidy = as_pandas(frame)
     given = {
         "score": value,
