@@ -325,10 +325,7 @@ def test_results_along_the_budget_take_their_options_and_others_say_which_do():
         match=r"^xscale is for .*; no view of randomized_anova takes it\. Leave it out$",
     ):
         anova.curves.plot(xscale="log")
-    with pytest.raises(
-        ValueError,
-        match=r"^order is for pictures of algorithms; these have none\. Leave it out$",
-    ):
+    with pytest.raises(ValueError, match=r"^order is of algorithms; this has none\. Leave it out$"):
         anova.isel(algorithm=0).curves.plot(order=["a0"])
 
 
