@@ -29,15 +29,17 @@ _TRIAL = re.compile(r"_[0-9a-f]{5,8}_\d{5}(?:_|$)")
 
 def _results(root: str | Path) -> pd.DataFrame:
     """Return a row per trial and iteration, with the configuration of each trial."""
-    frame = logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}").copy()
+    frame = logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}")
     # What `names` splits, for folders that are not called as Ray calls them.
-    frame["name"] = frame.pop("folder").where(lambda folder: folder != "", ".")
+    names = frame["folder"].where(frame["folder"] != "", ".")
+    frame = frame.rename(columns={"folder": "name"}).assign(name=names)
     trials = frame[["algorithm", "name"]].drop_duplicates()
     seeds = seeds_in(trials["algorithm"].tolist())
     if seeds is not None:
         frame[["algorithm", "run"]] = seeds.set_axis(trials["name"]).loc[frame["name"]].to_numpy()
         frame["run"] = whole_numbers(frame["run"].astype(str))
     name = next(name for name in _STEPS if name in frame)
+    frame = frame.copy()  # whole, as many columns of their own are slow to add to
     frame.insert(3, "step", frame[name])
     frame.attrs["long_name"] = {"step": _STEPS[name]}
     return frame
