@@ -51,7 +51,7 @@ def test_the_loop_decides_about_every_change_with_the_runs_that_it_needs(shell, 
     assert len(block("sh").splitlines()) <= 12
     done = shell(block("sh"), "sh")
     assert done.stderr == ""
-    said = json.loads((tmp_path / "gate.json").read_text())
+    said = json.loads((tmp_path / "gate.json").read_text())["next"]
     assert [each["candidate"] for each in said["candidates"]] == [
         "no-warmup",
         "lr-3e-4",
@@ -101,4 +101,4 @@ def test_the_job_fails_where_the_change_is_dropped(shell, tmp_path, gain, status
     # as GitHub runs it
     done = shell(job(), "bash", "--noprofile", "--norc", "-eo", "pipefail")
     assert done.returncode == status, done.stderr
-    assert json.loads((tmp_path / "gate.json").read_text())["decision"] == decision
+    assert json.loads((tmp_path / "gate.json").read_text())["next"]["decision"] == decision
