@@ -40,6 +40,7 @@ _MARKDOWN = re.compile(r"[\\`*<>|$\[\]]|~~|&(?=[\w#]+;)|(?<!\w)_|_(?!\w)")
 # what LaTeX would read as an argument of the end of a row or of a rule
 _STARTS = re.compile(r"^(?=\s*[*\[])")
 _POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile(" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _MARKS: dict[str, dict[Mark, str]] = {
     "latex": {
         "bold": "textbf:--rwrap;",
@@ -271,12 +272,10 @@ def _escaped(text: str, role: str, to: str) -> str:
         return _MARKDOWN.sub(r"\\\g<0>", text)
     if to == "html":
         return escape(text)
+    latex = _POWER.sub(lambda found: rf" $\times 10^{{{found[1].translate(_POWERS)}}}$", latex_text(text))
     if role == "label":
-        return _STARTS.sub("{}", latex_text(text))
-    mantissa, times, power = text.partition(" × 10")
-    if times and role == "number":
-        return rf"{latex_text(mantissa)} $\times 10^{{{power.translate(_POWERS)}}}$"
-    return latex_text(text)
+        return _STARTS.sub("{}", latex)
+    return latex
 
 
 def _at(heads: Sequence[str], place: Any) -> str:
