@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,7 @@ def test_python_returns_the_same_object(capsys):
     assert json.loads(json.dumps(by_python)) == by_python
     assert by_python["settings"].pop("rng") == by_shell["settings"].pop("rng")
     assert by_python == by_shell
+    assert {each["n_runs"] for each in by_shell["algorithms"]} == {8}
     result = tree["across_tasks"].to_dataset()
     assert xcurves.to_dict(result)["pairs"] == by_shell["pairs"]
 
@@ -167,6 +169,8 @@ def test_what_is_refused_is_an_object_with_status_2(options, argument, capsys):
     assert status == 2
     assert err
     assert error["reason"]
+    assert error["value"] != ""
+    assert not Path("scores-answer.nc").exists()
     if argument is not None:
         assert error["argument"] == argument
 
@@ -216,6 +220,25 @@ def test_better_is_3_where_nothing_is_shown_and_refused_where_it_cannot_be(capsy
     status, _, err = run(capsys, "scores.csv", "--better", "best", "--reference", "low")
     assert status == 2
     assert "Leave --reference out" in err
+
+
+def test_better_of_each_task_by_itself_is_refused(capsys):
+    write_scores(n_tasks=3)
+    status, _, err = run(capsys, "scores.csv", "--better", "best", "--include", "pairwise")
+    assert status == 2
+    assert "over all tasks" in err
+
+
+def test_looks_have_the_better_one_first(tmp_path):
+    for sign in (1, -1):
+        values = np.random.default_rng(0).normal(size=(2, 10, 4)) + sign * np.array([0.0, 3.0])[:, None, None]
+        curves = make_curves(values).assign_coords(algorithm=["a", "b"])
+        found = curves.curves.assign_looks(5).curves.sequential(n_looks=2, n_resamples=99, rng=0)
+        (pair,) = found.curves.to_dict()["pairs"]
+        assert (pair["first"], pair["second"]) == (("b", "a") if sign == 1 else ("a", "b"))
+        low, high = pair["ci"]
+        assert low < pair["difference"] < high
+        assert pair["difference"] == pytest.approx(abs(np.diff(values.mean(axis=(1, 2)))[0]))
 
 
 def test_github_gets_markdown_in_its_file_or_on_stdout(here, monkeypatch, capsys):

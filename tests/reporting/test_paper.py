@@ -129,6 +129,8 @@ def test_csv_of_tasks_has_each_mean_and_its_spread():
     np.testing.assert_allclose(tasks[["a", "b_1", "c"]], answer["task_mean"].transpose("task", ...), atol=1e-6)
     assert tasks["a ± sd"].gt(0).all()
     assert read["task"].tolist()[6:] == ["mean", "mean rank"]
+    called = tasks_table()[0].assign_coords(task=["mean", *"tuvwx"]).curves.across_tasks(rng=0)
+    assert called.curves.format_table("csv", rows="task").count("\nmean,") == 2
 
 
 def test_csv_has_the_numbers_of_the_table(results):

@@ -77,6 +77,7 @@ def run_job(options: argparse.Namespace) -> int:
             if len(files) > 1:
                 print(f"\n== {value} ==")
             of_rows = rows_said(scores)
+            outputs.check_better(options.better, scores)
             curves, how_scored = _scored(scores, options)
             how_scored = [*of_rows, *how_scored]
             if how_scored:

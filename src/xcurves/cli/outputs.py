@@ -11,6 +11,9 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import xarray as xr
+
+from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.wording import decimals_of, interval, p_text, rounded
 from xcurves.reporting.answer import of_refusal
@@ -111,11 +114,20 @@ def meaning(status: int) -> str:
     }[status]
 
 
+def check_better(name: str | None, curves: xr.DataArray) -> None:
+    """Refuse a name that is no algorithm before anything is compared or written."""
+    known = [str(label) for label in curves["algorithm"].to_numpy().tolist()]
+    if name is not None and name not in known:
+        near = did_you_mean(name, known)
+        raise Refusal("", UNSAID, f"--better {name} is no algorithm", f"There are {', '.join(known)}{near}")
+
+
 def status_of_better(answer: Mapping[str, Any], name: str) -> int:
     """Return whether an algorithm is shown to be better than every other (0), not to be (1), or neither (3)."""
-    known = [each["name"] for each in answer["algorithms"]]
-    if name not in known:
-        raise Refusal("", UNSAID, f"--better {name} is no algorithm", f"There are {', '.join(known)}")
+    names = {each["name"] for each in answer["algorithms"]}
+    if not answer["pairs"] or any("task" in pair for pair in answer["pairs"]):
+        what = f"--better {name} needs pairs of algorithms, over all tasks where there are several"
+        raise Refusal("", UNSAID, what, "Leave --include out")
     ahead = behind = 0
     for pair in answer["pairs"]:
         better, worse = _better_first(pair, answer)
@@ -125,7 +137,7 @@ def status_of_better(answer: Mapping[str, Any], name: str) -> int:
             behind += 1
     if behind:
         return NOT_BETTER
-    if ahead == len(known) - 1:
+    if ahead == len(names) - 1:
         return DONE
     return UNDECIDED
 

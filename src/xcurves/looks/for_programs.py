@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.pairs import keeps_direction, lower_is_better
 from xcurves.core.result_frames import bounds
 from xcurves.core.schema import Statement
 from xcurves.looks import ledger
@@ -58,11 +59,9 @@ def of_sequential(result: xr.Dataset) -> dict[str, Any]:
     elif shown:
         decision = "all shown"
     return {
-        "pairs": [_pair(task["task"], pair) for task in tasks for pair in task["pairs"]],
+        "pairs": [_pair(result, task["task"], pair) for task in tasks for pair in task["pairs"]],
         "next": {
             "runs": run_more,
-            "tasks": None,
-            "items": None,
             "decision": decision,
             "n_looks": result.sizes["look"],
             "undecided": open_pairs,
@@ -74,16 +73,24 @@ def of_sequential(result: xr.Dataset) -> dict[str, Any]:
     }
 
 
-def _pair(task: dict[str, Any], pair: dict[str, Any]) -> dict[str, Any]:
-    """Return a pair as every answer has it."""
+def _pair(result: xr.Dataset, task: dict[str, Any], pair: dict[str, Any]) -> dict[str, Any]:
+    """Return a pair as every answer has it: the better one first, by how much, unless pairs keep their direction."""
     named = {}
     if task:
         named = {"task": ", ".join(map(str, task.values()))}
+    sides = [str(pair["algorithm_a"]), str(pair["algorithm_b"])]
+    difference, ends = pair["difference"], pair["difference_ci_simultaneous"]
+    if not keeps_direction(result):
+        if (difference > 0) if lower_is_better(result) else (difference < 0):
+            sides.reverse()
+        if difference < 0:
+            difference, ends = -difference, [-end for end in reversed(ends)]
+    first, second = sides
     return named | {
-        "first": str(pair["algorithm_a"]),
-        "second": str(pair["algorithm_b"]),
-        "difference": pair["difference"],
-        "ci": pair["difference_ci_simultaneous"],
+        "first": first,
+        "second": second,
+        "difference": difference,
+        "ci": ends,
         "p": pair["pvalue_adjusted"],
         "shown": pair["rejected"],
     }
@@ -126,8 +133,6 @@ def of_gate(result: xr.Dataset) -> dict[str, Any]:
         ],
         "next": {
             "runs": {name: n for name, n in to_make.items() if n},
-            "tasks": None,
-            "items": None,
             "decision": now["decision"],
             "candidate": now["candidate"],
             "champion": result.attrs["champion"],

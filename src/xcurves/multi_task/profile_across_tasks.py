@@ -299,7 +299,7 @@ class _Profile(JoinedTasks):
     def _widen(self, difference: dict[str, Floats], x: Floats, own: plans.FlipPlan, n_tests: int) -> None:
         """Replace intervals by their hulls with those of two further items, of which each side leads in one."""
         n_families = np.full(len(x), float(x.shape[-1]))
-        more, of_more = task_flips.with_two_more(x, n_families, own)
+        more, of_more = task_flips.with_two_further(x, n_families, own)
         alpha = self.context.alpha
         both = task_flips.flip_intervals(*more, of_more, alpha, alpha / max(1, n_tests))
         for name, ends in zip(_INTERVALS, both, strict=True):

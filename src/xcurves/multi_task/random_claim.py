@@ -86,7 +86,7 @@ class RandomClaim:
         levels = (alpha, self.level_of_each(n_families))
         ends = task_flips.flip_intervals(x[known], weights[known], plan, *levels)
         if self.is_rare:
-            more, plan_of_more = task_flips.with_two_more(x[known], n_families[known], plan)
+            more, plan_of_more = task_flips.with_two_further(x[known], n_families[known], plan)
             with_more = task_flips.flip_intervals(*more, plan_of_more, *levels)
             ends = np.stack(list(map(t_scale.hull, ends, with_more)))
         ends[:, ~self.facts.varies[known]] = np.nan
@@ -306,7 +306,7 @@ class RandomClaim:
             ends = task_flips.flip_intervals(x, weights, plan, self.context.alpha)[0]
             if self.is_rare:
                 n = sums.n_families[some]
-                numbers, of_more = task_flips.with_two_more(x, n, plan)
+                numbers, of_more = task_flips.with_two_further(x, n, plan)
                 with_more = task_flips.flip_intervals(*numbers, of_more, self.context.alpha)
                 ends = t_scale.hull(ends, with_more[0])
             by_itself[some] = ends

@@ -84,6 +84,7 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
     }
     if kind.for_programs is not None:
         answer |= ask(kind, result, kind.for_programs, "to_dict")
+        answer["next"] = _NOTHING_NEXT | answer["next"]
     return plain(answer)
 
 
@@ -104,7 +105,9 @@ def of_words(verdict: str) -> dict[str, Any]:
 
 def of_refusal(refusal: Refusal) -> dict[str, Any]:
     """Return what was refused as an object: argument, value, reason and cure."""
-    value = refusal.value if isinstance(refusal.value, int | float | str | bool) else str(refusal.value)
+    value: Any = refusal.value
+    if not isinstance(value, int | float | bool):
+        value = str(value) or None
     readings = [str(piece) for piece in refusal.cure if isinstance(piece, Proposal)]
     error = {
         "argument": refusal.argument or None,
@@ -151,6 +154,7 @@ def _algorithms(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
     if kind.part is None or kind.part.algorithms is None:
         return []
     frame = ask(kind, result, kind.part.algorithms, "to_dict")
+    n_runs = _runs_in_each_task(result)
     rows = []
     for key, row in zip(frame.index, frame.to_dict("records"), strict=True):
         known = {name: row.get(name) for name in _ALGORITHM}
@@ -163,12 +167,25 @@ def _algorithms(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
                 "name": _last(key),
                 "mean": known["mean"],
                 "ci": _both(known["lower"], known["upper"]),
-                "n_runs": known["runs"],
+                "n_runs": known["runs"] if known["runs"] is not None else n_runs.get(_last(key)),
                 "place": place,
                 "may_be_best": known["may_be_best"],
             }
         )
     return rows
+
+
+def _runs_in_each_task(result: xr.Dataset) -> dict[str, int]:
+    """Return how many runs an algorithm has in each of its tasks, of those that have as many in all of them."""
+    if "n_runs" not in result:
+        return {}
+    found = {}
+    counts = result["n_runs"].transpose("algorithm", ...)
+    for name, of_tasks in zip(counts["algorithm"].to_numpy(), counts.to_numpy(), strict=True):
+        different = set(of_tasks[of_tasks > 0].ravel().tolist())
+        if len(different) == 1:
+            found[str(name)] = int(different.pop())
+    return found
 
 
 def _both(low: Any, high: Any) -> list[Any] | None:

@@ -336,11 +336,10 @@ def as_html(table: ScoreTable, caption: str | None) -> str:
 def as_csv(table: ScoreTable, spread: Spread) -> str:
     """Return the table as CSV: a column for the numbers of each algorithm and one for their spreads, ASCII minus."""
     heads = [name for head in table.heads for name in (head, f"{head} ± {spread}")]
-    rows = {
-        name: [text.replace(MINUS, "-") for cell in cells for text in (cell.number, cell.spread)]
-        for name, cells in [*table.rows, *table.last]
-    }
-    frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name=table.corner), columns=heads)
+    every = [*table.rows, *table.last]
+    texts = [[text.replace(MINUS, "-") for cell in cells for text in (cell.number, cell.spread)] for _, cells in every]
+    names = pd.Index([name for name, _ in every], name=table.corner)
+    frame = pd.DataFrame(texts, index=names, columns=heads)
     return frame.to_csv(lineterminator="\n")
 
 

@@ -295,7 +295,7 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         yield subset_sums(of_member[is_present])[1:] / sums_of_weights
 
 
-def with_two_more(x: Floats, n_families: Floats, plan: FlipPlan) -> tuple[tuple[Floats, Floats], FlipPlan]:
+def with_two_further(x: Floats, n_families: Floats, plan: FlipPlan) -> tuple[tuple[Floats, Floats], FlipPlan]:
     """Return numbers and weights of items of 0 and 1 with two further ones, of which each side is ahead in one."""
     weight = 1 / (n_families[:, np.newaxis] + 2)
     in_all = x * n_families[:, np.newaxis] * weight
