@@ -32,10 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     run: Callable[[Namespace], int]
-    if given in (["sources"], ["sources", "--json"]):
+    if "sources" in given and set(given) <= {"sources", "--json"}:
         from xcurves.readers import SOURCES, listing
 
-        as_words = listing.as_json if given[1:] else listing.as_text
+        as_words = listing.as_json if "--json" in given else listing.as_text
         print(as_words(SOURCES))
         return 0
     if given[:1] in (["sequential"], ["gate"]):

@@ -190,6 +190,7 @@ def test_the_sources_are_one_object(capsys):
     said = json.loads(out)
     assert status == 0
     assert {"name", "what", "files", "command"} == set(said["sources"][0])
+    assert run(capsys, "--json", "sources")[1] == out
 
 
 def test_an_unexpected_error_is_4_and_an_object(monkeypatch, capsys):
@@ -227,6 +228,14 @@ def test_better_of_each_task_by_itself_is_refused(capsys):
     status, _, err = run(capsys, "scores.csv", "--better", "best", "--include", "pairwise")
     assert status == 2
     assert "over all tasks" in err
+
+
+def test_better_is_judged_of_an_analysis_that_is_opened_too(capsys):
+    pytest.importorskip("matplotlib")
+    write_scores()
+    assert run(capsys, "scores.csv", "--include", "all", "--output", "a.nc")[0] == 0
+    for name, status in (("best", 0), ("low", 1), ("nobody", 2)):
+        assert run(capsys, "a.nc", "--report", "page.html", "--better", name)[0] == status
 
 
 def test_looks_have_the_better_one_first(tmp_path):

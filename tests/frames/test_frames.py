@@ -9,6 +9,7 @@ import xarray as xr
 import xcurves
 from refusals import refused
 from xcurves.core.doubts import Doubtful
+from xcurves.core.name_patterns import join_labels
 
 
 @pytest.fixture
@@ -166,7 +167,7 @@ def test_the_cure_of_a_column_that_is_no_training_leads_to_numbers(steps, conver
     np.testing.assert_array_equal(eval(cure[1], {"frame": frame, "pd": pd}), converted)
 
 
-def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_works(
+def test_a_column_of_a_usual_name_is_suggested_for_a_wrong_one_and_the_suggestion_works(
     frame,
 ):
     frame = frame.rename(columns={"task": "Env"})
@@ -175,7 +176,7 @@ def test_columns_of_usual_names_are_suggested_all_at_once_and_the_suggestion_wor
     ) as caught:
         frame.curves.to_dataarray("return", extra="task")
     cure = re.search(r"Try (.*)$", str(caught.value))[1]
-    assert cure == "extra='Env', algorithm='agent', run='seed', training='step'"
+    assert cure == "extra='Env'"  # the others are found
     assert frame.curves.to_dataarray("return", **eval(f"dict({cure})")).dims == (
         "Env",
         "algorithm",
@@ -551,3 +552,34 @@ def test_rows_that_lack_the_score_are_not_counted_among_those_that_repeat():
         names=r"^1 row repeats a \(m, s, step\), first \('a', 1, 20\)",
     ):
         pd.DataFrame(rows).curves.to_dataarray("loss", algorithm="m", run="s", training="step")
+
+
+@pytest.mark.parametrize("given", [{"run": "sed"}, {"value": "return", "run": "sed"}, {"run": ["seed", "sed"]}])
+def test_a_wrong_name_is_the_one_that_is_told(frame, given):
+    wrong = "sed"
+    with refused("run", wrong, kind=xcurves.Missing):
+        frame.curves.to_dataarray(**given)
+
+
+def test_columns_called_by_numbers_columns_of_lists_and_no_columns_are_no_crash(frame):
+    expected = frame.curves.to_dataarray()
+    xr.testing.assert_identical(frame.assign(extra=1).rename(columns={"extra": 7}).curves.to_dataarray(), expected)
+    for name in ("status", "split", "metric", "algo"):
+        lists = frame.assign(**{name: [["x"]] * len(frame)})
+        xr.testing.assert_identical(lists.curves.to_dataarray(), expected)
+    with refused("frame"):
+        pd.DataFrame().curves.to_dataarray()
+
+
+def test_two_columns_of_one_name_are_refused_in_a_wide_table_too():
+    wide = pd.DataFrame([["t1", 1.0, 2.0, 3.0], ["t2", 1.0, 2.0, 3.0]], columns=["task", "svm", "tree", "svm"])
+    with refused("frame", cure="Rename all but one"):
+        wide.curves.to_dataarray(columns="svm,tree")
+
+
+def test_settings_that_differ_in_the_last_digits_are_two_algorithms():
+    rows = [("a", n, seed, 0.5 + seed) for n in (1234567.0, 1234568.0) for seed in range(4)]
+    table = pd.DataFrame(rows, columns=["model", "n", "seed", "acc"])
+    curves = table.curves.to_dataarray("acc", algorithm=["model", "n"])
+    assert curves["algorithm"].values.tolist() == ["model=a, n=1234567", "model=a, n=1234568"]
+    assert join_labels(pd.DataFrame({"lr": np.float32([0.001])}), ["lr"]).tolist() == ["lr=0.001"]

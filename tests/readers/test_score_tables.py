@@ -224,8 +224,8 @@ def test_names_of_settings_say_what_differs_and_stay_apart(tmp_path):
     table.to_csv(tmp_path / "cv.csv", index=False)
     frame = readers.read(tmp_path / "cv.csv")
     names = [
-        "depth=1, rate=0.123457, setting 1",
-        "depth=1, rate=0.123457, setting 2",
+        "depth=1, rate=0.1234567",
+        "depth=1, rate=0.1234568",
         "depth=None, rate=0.5",
     ]
     assert frame["algorithm"].tolist() == names * 2

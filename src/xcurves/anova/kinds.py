@@ -7,7 +7,7 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
-from xcurves.core.pairs import OPEN_ENDS
+from xcurves.core.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
     OF_PAIRS,
@@ -186,6 +186,8 @@ PAIRWISE = ResultKind(
             {
                 "pairs": "By how much the algorithm of the heading is better than that of the row in mean score, with "
                 "the interval for all pairs together and adjusted p.",
+                "named pairs": NAMED_PAIRS,
+                "one pair": ONE_PAIR,
                 "over training": "The score of a run is its mean over training.",
                 "shown": "Filled: shown.",
                 "open end": OPEN_ENDS,

@@ -17,7 +17,7 @@ from xcurves.cli.options import WORST, command_with, not_found, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.cli.sources import Table, read_as
 from xcurves.core import direction, labels, short_runs, task_dims, validation
-from xcurves.core.labels import DIMS
+from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import check_curves
@@ -297,5 +297,5 @@ def parse_levels(given: str) -> On:
         "",
         UNSAID,
         f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}",
-        "Put ARCHIVE before the options",
+        did_you_mean(given, (*_NAMED, "budget")).removeprefix(". ") or "Put ARCHIVE before the options",
     )

@@ -64,7 +64,7 @@ def run_job(options: argparse.Namespace) -> int:
         if options.include is None:
             _page_of_analysis(opened, options)
             options.answers.append(to_dict(opened))
-            return outputs.DONE
+            return _status(options)
         opened = _curves_in(opened)
     _introduce(opened, options)
 
@@ -94,9 +94,14 @@ def run_job(options: argparse.Namespace) -> int:
                     print(f"{_WRITTEN[name]}: {path}")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*written) from None
-    if options.better is not None:
-        return outputs.status_of_better(options.answers[0], options.better)
-    return outputs.DONE
+    return _status(options)
+
+
+def _status(options: argparse.Namespace) -> int:
+    """Return the exit status of a comparison that was made."""
+    if options.better is None:
+        return outputs.DONE
+    return outputs.status_of_better(options.answers[0], options.better)
 
 
 def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:

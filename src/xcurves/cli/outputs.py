@@ -6,7 +6,7 @@ import argparse
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import xarray as xr
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.wording import decimals_of, interval, p_text, rounded
+from xcurves.core.wording import decimals_of, interval, open_interval, p_text, rounded
 from xcurves.reporting.answer import of_refusal
 
 # Exit statuses, besides 2 of input that cannot be used.
@@ -92,7 +92,7 @@ def _row(pair: Mapping[str, Any]) -> str:
     cells = [
         _escaped(f"{pair['first']} and {pair['second']}"),
         rounded(difference, decimals_of(low, high, difference)),
-        interval(low, high, estimate=difference),
+        open_interval(low, high, difference) if pair["shown"] else interval(low, high, estimate=difference),
         p_text(p),
         "yes" if pair["shown"] else "",
     ]
@@ -116,15 +116,20 @@ def meaning(status: int) -> str:
 
 def check_better(name: str | None, curves: xr.DataArray) -> None:
     """Refuse a name that is no algorithm before anything is compared or written."""
-    known = [str(label) for label in curves["algorithm"].to_numpy().tolist()]
-    if name is not None and name not in known:
-        near = did_you_mean(name, known)
-        raise Refusal("", UNSAID, f"--better {name} is no algorithm", f"There are {', '.join(known)}{near}")
+    if name is not None:
+        _refuse_unknown(name, [str(label) for label in curves["algorithm"].to_numpy().tolist()])
+
+
+def _refuse_unknown(name: str, known: Collection[str]) -> None:
+    if name not in known:
+        cure = f"There are {', '.join(known)}{did_you_mean(name, known)}"
+        raise Refusal("better", name, "must be an algorithm", cure)
 
 
 def status_of_better(answer: Mapping[str, Any], name: str) -> int:
     """Return whether an algorithm is shown to be better than every other (0), not to be (1), or neither (3)."""
-    names = {each["name"] for each in answer["algorithms"]}
+    names = list(dict.fromkeys(each["name"] for each in answer["algorithms"]))
+    _refuse_unknown(name, names)
     if not answer["pairs"] or any("task" in pair for pair in answer["pairs"]):
         what = f"--better {name} needs pairs of algorithms, over all tasks where there are several"
         raise Refusal("", UNSAID, what, "Leave --include out")

@@ -8,7 +8,7 @@ from typing import Any
 
 from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, Text, Words, escape_controls
 
-FEWEST, MOST = 1, 4  # readings that a question lists
+MOST = 4  # readings that a question lists
 
 
 @dataclass(frozen=True)

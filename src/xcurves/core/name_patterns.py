@@ -63,20 +63,27 @@ def whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def join_labels(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
     """Return one label of several columns for each row: ``optimizer=muon, lr=0.0003``."""
-    parts = [short_name(name) + "=" + frame[name].map(_text) for name in columns]
+    parts = [short_name(name) + "=" + _texts(frame[name]) for name in columns]
     joined = parts[0]
     for part in parts[1:]:
         joined = joined + ", " + part
     return joined
 
 
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return labels as texts, whole numbers among floats without their point; different numbers stay different."""
+    digits = 16
+    if column.dtype == np.float32:
+        digits = 7
+
+    def text(value: Any) -> str:
+        if isinstance(value, float | np.floating):
+            return f"{value:.{digits}g}"
+        return str(value)
+
+    return column.map(text)
+
+
 def short_name(name: object) -> str:
     """Return the name of a column without what says that it is of a configuration."""
     return str(name).removeprefix(CONFIG)
-
-
-def _text(value: Any) -> str:
-    """Return a label as text, a whole number among floats without its point."""
-    if isinstance(value, float | np.floating):
-        return f"{value:g}"
-    return str(value)

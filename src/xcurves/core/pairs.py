@@ -24,6 +24,12 @@ REFERENCE_FIRST = "reference_first"
 # the footnote of tables and pictures that have such ends
 OPEN_ENDS = "More than 0: by the test; the level is claimed for the interval without it."
 
+# captions of pairs in a picture where none is a heading
+NAMED_PAIRS = (
+    "The difference of each pair, the first less the second, with the interval for all pairs together and adjusted p."
+)
+ONE_PAIR = "By how much the first is better than the second, with its interval and p."
+
 
 class PairRow(NamedTuple):
     """One pair of algorithms as it is shown."""

@@ -24,7 +24,8 @@ from xcurves.core.refusal import (
     give,
     shown,
 )
-from xcurves.frames.wide import pattern_of
+from xcurves.frames.score_columns import n_labels
+from xcurves.frames.wide import pattern_of, refuse_duplicates
 
 Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
 JOINED = ("first", "last", "mean")  # how repeated rows become one, in any order
@@ -42,6 +43,13 @@ def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
         values = frame.iloc[:, place].to_numpy()
         native.isetitem(place, values.astype(values.dtype.newbyteorder("=")))
     return native
+
+
+def with_text_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose columns are called by texts, where some are called by numbers."""
+    if all(isinstance(name, str) for name in frame.columns) or isinstance(frame.columns, pd.MultiIndex):
+        return frame
+    return frame.rename(columns=str)
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
@@ -105,14 +113,7 @@ def check_frame(
     kept: Sequence[str],
 ) -> None:
     """Refuse a frame that cannot become curves without guessing; `columns` are those of dims, `kept` of coordinates."""
-    if frame.columns.has_duplicates:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise Refusal(
-            "frame",
-            UNSAID,
-            f"frame has several columns {twice!r}",
-            "Rename all but one",
-        )
+    refuse_duplicates(frame)
     asked = {"value": value, **columns}
     named = _with_arguments(asked, kept)
     _check_names(frame, named, asked)
@@ -151,7 +152,8 @@ def _check_names(frame: pd.DataFrame, named: Sequence[tuple[str, str]], asked: M
     for argument, column in named:
         _check_name(argument, column)
     columns = [column for _, column in named]
-    for argument, column in named:
+    # A wrong name is told before a score that was not named.
+    for argument, column in sorted(named, key=lambda each: each[1] is None):
         if column not in frame.columns:
             known = ", ".join(map(repr, frame.columns))
             cure = _cure_of_missing(frame, argument, column, asked)
@@ -234,7 +236,7 @@ def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
         most = _MOST
         if str(name).casefold() in USUAL_EXTRAS:
             most = len(frame)
-        if name not in used and 1 < _n_labels(frame[name]) <= most:
+        if name not in used and 1 < n_labels(frame[name]) <= most:
             unused.append(name)
     return unused
 
@@ -242,14 +244,7 @@ def unused_labels(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
 def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     """Return the unused columns of few numbers, each of them in several rows."""
     rest = [name for name in frame.select_dtypes("number") if name not in used]
-    return [name for name in rest if 1 < _n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1]
-
-
-def _n_labels(column: pd.Series[Any]) -> int:
-    try:
-        return int(column.nunique())
-    except TypeError:  # lists and mappings are no labels
-        return 0
+    return [name for name in rest if 1 < n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1]
 
 
 def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[Call]) -> None:

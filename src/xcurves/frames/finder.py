@@ -73,7 +73,12 @@ def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> R
     >>> read_frame(frame, {"score": "loss"}).said
     'read as algorithm = algo, run = seed, training = env_steps, score = loss'
     """
-    return _Finder(frame, dict(given or {})).reading()
+    # Columns of lists are no labels.
+    others = [
+        name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and not pd.api.types.is_string_dtype(dtype)
+    ]
+    unread = [name for name in others if frame[name].notna().any() and not n_labels(frame[name])]
+    return _Finder(frame.drop(columns=unread), dict(given or {})).reading()
 
 
 class _Finder(Found):
@@ -104,9 +109,6 @@ class _Finder(Found):
         if wide:
             self.made.insert(0, wide.removeprefix(", "))
         score = self.roles.get("score")
-        lower = None
-        if score is not None and score == told.score:
-            lower = told.lower_is_better
         return Reading(
             self.frame,
             self.roles.get("algorithm"),
@@ -120,7 +122,6 @@ class _Finder(Found):
             tuple(self.made),
             doubt_of(self, given, told),
             self.numbered,
-            lower,
             state=self.state,
         )
 
@@ -157,7 +158,7 @@ class _Finder(Found):
             if len(columns) == 1:
                 self.roles[role] = columns[0]
             elif len(columns) > 1:
-                self.roles[role], self.frame = with_joined(self.frame, columns)
+                self.roles[role], self.frame = with_joined(self.frame, columns, role)
         typed = [name for role in ("algorithm", "run") for name in listed(self.typed.get(role))]
         extra = [name for name in told.extra if name not in typed]
         if extra and "tasks" not in self.roles:
@@ -330,7 +331,7 @@ class _Finder(Found):
         clocks = [
             name
             for name in roles.clocks_in(scored, used)
-            if name != training and not scored.duplicated([*keys, name]).any()
+            if name != training and scored[name].notna().all() and not scored.duplicated([*keys, name]).any()
         ]
         self.roles["training"] = None
         if not clocks:

@@ -78,7 +78,7 @@ def _passage_of(frame: pd.DataFrame, item: str, used: Sequence[str]) -> str | No
     """Return the column that says what items belong to, if most of its labels have two items or more."""
     found = [str(name) for name in frame.columns if name not in used and is_passage(name) and may_be_label(frame, name)]
     for name in found:
-        n_items = frame[[name, item]].drop_duplicates().groupby(name).size()
+        n_items = frame[[name, item]].drop_duplicates().groupby(name, observed=True).size()
         if len(n_items) > 1 and (n_items >= _FEWEST).mean() > 0.5:
             return name
     return None

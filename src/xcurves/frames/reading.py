@@ -68,7 +68,6 @@ class Reading:
     made: tuple[str, ...] = ()
     doubt: Doubt | None = None
     numbered: bool = False
-    lower_is_better: bool | None = None
     coords: tuple[str, ...] = ()  # columns that are coordinates of runs
     state: str | None = None  # the column that says which runs failed
 

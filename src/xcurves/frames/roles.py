@@ -135,7 +135,7 @@ def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> boo
     if dim_of(name) is not None:
         return False
     pairs = frame[[*runs, name]].dropna(subset=[name]).drop_duplicates()
-    n_runs = pairs.groupby(name).size()
+    n_runs = pairs.groupby(name, observed=True).size()
     return bool((n_runs == 1).mean() >= _OF_ONE_RUN)
 
 

@@ -27,7 +27,7 @@ def choices_of_rungs(
     """
     everyone = set(frame[rung])
     if groups:
-        by_group = frame[rung].groupby([frame[name] for name in groups])
+        by_group = frame[rung].groupby([frame[name] for name in groups], observed=True)
         everyone = set.intersection(*map(set, by_group.unique()))
     choices = []
     for budget in dict.fromkeys(edge(everyone) for edge in (min, max) if everyone):

@@ -15,7 +15,7 @@ from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, give
 from xcurves.core.validation import at_one_level, check_choice
-from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of
+from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of, with_text_names
 from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
@@ -171,7 +171,7 @@ def to_dataarray(
     check_choice("duplicates", duplicates, get_args(Duplicates))
     if missing_scores is not None:
         check_choice("missing_scores", missing_scores, ("absent", "failed"))
-    tidy = as_pandas(frame)
+    tidy = with_text_names(as_pandas(frame))
     given = {
         "score": value,
         "algorithm": algorithm,
@@ -251,7 +251,7 @@ def _reading_of(
         # Refused later, with the call that counts rows.
         found = {role: getattr(reading, role) for role in ("score", "algorithm", "training")}
         found = {role: column for role, column in found.items() if column is not None}
-        return _as_named(reading.frame, found | {"tasks": list(reading.tasks)} | said)
+        return _as_named(reading.frame, {"run": "run"} | found | {"tasks": list(reading.tasks)} | said)
     return settled(reading, given)
 
 
@@ -282,11 +282,11 @@ def _have_labels(frame: pd.DataFrame, names: Sequence[Any]) -> bool:
 
 def _as_named(frame: pd.DataFrame, said: Mapping[str, Any]) -> Reading:
     """Return the reading of columns as they are named, those that are not by the names of their dims."""
-    named: dict[str, Any] = {dim: said.get(dim, dim) for dim in DIMS}
+    named: dict[str, Any] = {dim: said.get(dim, dim if dim in frame else None) for dim in DIMS}
     for dim in ("algorithm", "run"):
         columns = named[dim]
         if isinstance(columns, list) and len(columns) > 1 and all(isinstance(name, str) for name in columns):
-            named[dim], frame = with_joined(frame, columns)
+            named[dim], frame = with_joined(frame, columns, dim)
     return Reading(frame, score=said.get("score"), tasks=tuple(said.get("tasks", ())), **named)
 
 

@@ -12,9 +12,8 @@ from xcurves.frames.found import ROLES, Found, compared
 from xcurves.frames.reading import Doubt
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.unnamed import Unnamed
+from xcurves.frames.wide_doubts import ROW
 from xcurves.frames.wide_tables import listed
-
-_ROW = "row"  # each row is a run, where it is said
 
 
 def doubt_of_unnamed(found: Found) -> Doubt | None:
@@ -47,7 +46,7 @@ def _readings(found: Found, unnamed: Unnamed) -> Iterator[dict[str, Any]]:
     yield {"run": list(names), "duplicates": "mean"}
     if found.roles.get("algorithm") is not None:
         yield {"algorithm": [*listed(found.roles["algorithm"]), *names]}
-    yield {"run": _ROW}
+    yield {"run": ROW}
 
 
 def _readings_of_step(
@@ -75,13 +74,13 @@ def _readings_of_step(
 def _compared(found: Found, chosen: Mapping[str, Any]) -> str:
     """Return what a reading compares, with its steps."""
     frame = found.frame
-    if chosen.get("run") == _ROW:
-        frame = frame.assign(**{_ROW: range(len(frame))})
+    if chosen.get("run") == ROW:
+        frame = frame.assign(**{ROW: range(len(frame))})
     elif "run" not in chosen and "training" not in chosen:
         known = {**found.roles, **chosen}
         keys = [name for role in ("algorithm", "tasks") for name in listed(known.get(role))]
-        frame = frame.assign(**{_ROW: frame.groupby(keys, observed=True).cumcount()})
-        chosen = {**chosen, "run": _ROW}
+        frame = frame.assign(**{ROW: frame.groupby(keys, observed=True).cumcount()})
+        chosen = {**chosen, "run": ROW}
     words = compared(frame, {**found.roles, **chosen})
     if "training" in chosen:
         words += f", at {counted(n_labels(frame[chosen['training']]), 'step')}"

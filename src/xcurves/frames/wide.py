@@ -12,7 +12,7 @@ from xcurves.core import provenance
 from xcurves.core.labels import DIMS
 from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_numbers
 from xcurves.core.names import dim_of
-from xcurves.core.refusal import Missing, Refusal, WrongType, shown
+from xcurves.core.refusal import UNSAID, Missing, Refusal, WrongType, shown
 from xcurves.frames.wide_summaries import (
     summary_columns,
     without_summaries,
@@ -155,12 +155,24 @@ def to_long_of_values(
     return joined.drop(columns=_ROW)
 
 
-def with_joined(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[str, pd.DataFrame]:
+def refuse_duplicates(frame: pd.DataFrame) -> None:
+    """Refuse a frame in which two columns have one name."""
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise Refusal(
+            "frame",
+            UNSAID,
+            f"frame has several columns {twice!r}",
+            "Rename all but one",
+        )
+
+
+def with_joined(frame: pd.DataFrame, columns: Sequence[str], argument: str = "algorithm") -> tuple[str, pd.DataFrame]:
     """Return the name of a new column, the labels of several joined, and the frame with it."""
     missing = [name for name in columns if name not in frame]
     if missing:
         has = ", ".join(map(repr, frame.columns))
-        raise Missing("algorithm", missing[0], "is no column of the frame", f"It has {has}")
+        raise Missing(argument, missing[0], "is no column of the frame", f"It has {has}")
     name = ", ".join(map(short_name, columns))
     return name, frame.assign(**{name: join_labels(frame, columns)})
 
@@ -181,6 +193,7 @@ def pattern_of(names: Sequence[str], dim: str) -> str:
 
 def parts_of(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
     """Return the labels of each column that holds scores, a row for each."""
+    refuse_duplicates(frame)
     if isinstance(columns, str):
         listed = [name.strip() for name in columns.split(",")]
         if "{" not in columns and all(name in frame for name in listed):

@@ -86,7 +86,9 @@ def listed(given: Any) -> list[str]:
 
 def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose first column without a name, an index that was written, is the task, or is gone."""
-    first = str(frame.columns[0]) if len(frame.columns) else ""
+    if not len(frame.columns):
+        return frame
+    first = str(frame.columns[0])
     if first not in NO_NAME or "task" in frame:
         return frame
     column = frame[frame.columns[0]]

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
-from xcurves.core.pairs import OPEN_ENDS
+from xcurves.core.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 from xcurves.core.schema import (
     ALONG,
     OF_PAIRS,
@@ -262,6 +262,8 @@ ACROSS_TASKS = ResultKind(
                 "task": "Difference of mean scores in every task, sorted, with its interval.",
                 "pairs": "By how much the algorithm of the heading is better than that of the row, with the interval "
                 "for all pairs together and adjusted p.",
+                "named pairs": NAMED_PAIRS,
+                "one pair": ONE_PAIR,
                 "of random": "For tasks like these.",
                 "of fixed": "For these very tasks.",
                 "shown": "Filled: shown.",
@@ -281,7 +283,8 @@ ACROSS_TASKS = ResultKind(
             {
                 "": "Between which places each algorithm is, for all together, and its mean with its interval; in "
                 "colour those that may be the best. For what critical-difference diagrams are drawn.",
-                "joined": "A bar joins algorithms of which no two are shown to differ.",
+                "joined": "A bar joins neighbours of which no two are shown to differ; others that are not shown to "
+                "differ may have none.",
             },
             default=False,
         ),

@@ -106,7 +106,11 @@ def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xl
     lines = forest_lines(displayed)
     room = _room(ax)
     if room is not None and len(lines) > room.lines:
+        n_pairs = sum(line.row is not None for line in lines)
         lines = forest_lines(displayed, of_best=True)
+        n_drawn = sum(line.row is not None for line in lines)
+        if n_drawn < n_pairs:
+            xlabel += f"\n{n_drawn} of {n_pairs} pairs"
     ax.axvline(0, color="0.35", linewidth=1)
     draw_intervals(
         ax,
@@ -137,7 +141,16 @@ def draw_forest_of_pairs(ax: Axes, result: xr.Dataset, displayed: xr.Dataset, xl
     ax.grid(axis="x", color="0.9")
     ax.set_xlabel(wrapped(xlabel, _OF_LABEL))
     _write_columns(ax, lines, columns.values(), size)
-    ax.yaxis.set_gid("pairs")
+    ax.yaxis.set_gid(_flag_of(displayed, lines))
+
+
+def _flag_of(displayed: xr.Dataset, lines: Sequence[Line]) -> str:
+    """Return the flag of the caption: pairs below headings, as they are named, or one."""
+    if keeps_direction(displayed):
+        return "named pairs"
+    if any(line.row is None for line in lines):
+        return "pairs"
+    return "one pair"
 
 
 def _color(result: xr.Dataset, line: Line) -> str:

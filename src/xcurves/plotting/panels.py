@@ -565,7 +565,7 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
             "loc": "lower left",
             "bbox_to_anchor": (0, 1.01),
             "borderaxespad": 0,
-            "ncols": min(_FEW, len(handles)),
+            "ncols": min(_FEW, len(handles), _columns_above(ax, handles)),
         }
     elif legend == "outside" or len(handles) > _FEW:
         place = {
@@ -576,6 +576,16 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
         if len(handles) <= PLAIN_LINES:  # whose dashes need not be seen
             place |= {"handlelength": 1.2, "handletextpad": 0.4}
     ax.legend(handles=handles, **_STYLE | place)
+
+
+def _columns_above(ax: Axes, handles: Sequence[Any]) -> int:
+    """Return how many names stand beside each other above Axes that are not ours."""
+    slot = slot_of(ax)
+    if slot is None:
+        return _FEW
+    points = _SMALLER * _points(ax)
+    name = longest_line([str(handle.get_label()) for handle in handles])
+    return max(1, int(_LABEL_WIDE * slot[0] / ((name * _LETTER + _LINES) * points / 72)))
 
 
 def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Grid) -> bool:

@@ -82,7 +82,7 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bo
     names = _NAMES[-len(kept) :]
     labels = pd.DataFrame({name: levels[index] for name, index in zip(names, kept, strict=True)})
     of_level = {index: name for name, index in zip(names, kept, strict=True)}
-    every = [of_level.get(index, f"folder{index + 1}") for index in range(len(levels))]
+    every = _named(of_level, len(levels))
     _ask_of_likenesses(labels, every, root)
     if asks_of_parts and every == list(_NAMES[1:]):
         crossed_names.ask_of_parts(labels, "/{run}", root)

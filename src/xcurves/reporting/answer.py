@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -49,11 +50,12 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
     -------
     dict
         ``schema``; ``verdict``, the answer in sentences; ``reading``, which column was what, None where curves were not
-        read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs``, ``place``
-        (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``, ``second``,
-        ``difference``, ``ci``, ``p`` and ``shown``, and of several tasks ``task``; ``next``, what it would take to show
-        more: ``runs``, ``tasks``, ``items``; ``cautions``; ``settings``; ``ledger``, of looks. None stands for numbers
-        that are unknown or infinite. The schema is in docs/answer.schema.json.
+        read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs`` (of each
+        task), ``place`` (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``,
+        ``second``, ``difference``, ``ci``, ``p`` and ``shown``, and of several tasks ``task``; ``next``, what it would
+        take to show more: ``runs``, ``tasks``, ``items``, or ``families`` of these; ``cautions``; ``settings``;
+        ``ledger``, of looks. None stands for numbers that are unknown or infinite. The schema is in
+        docs/answer.schema.json.
 
     Raises
     ------
@@ -71,7 +73,8 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
     ('logistic regression', False)
     """
     if isinstance(result, xr.DataTree):
-        result = _verdict_of(result)
+        # the seed of the whole analysis, of which those of its parts are made
+        result = _verdict_of(result).assign_attrs({"rng": result.attrs["rng"]} if "rng" in result.attrs else {})
     kind, result = prepare(result)
     algorithms, pairs = _algorithms(kind, result), _pairs(kind, result)
     answer = of_words(ask(kind, result, kind.answer, "to_dict")) | {
@@ -241,9 +244,12 @@ def _next(result: xr.Dataset, algorithms: list[dict[str, Any]], pairs: list[dict
     sides = zip(*(result[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b")), strict=True)
     place = [{*pair} for pair in sides].index({nearest["first"], nearest["second"]})
     what = "tasks"
-    if names.is_item(str(result.attrs.get("task", ""))):
+    if "task_groups" in result.attrs:
+        what = "families"  # what tasks_to_show counts then, such as passages
+    elif names.is_item(str(result.attrs.get("task", ""))):
         what = "items"
-    taken[what] = result["tasks_to_show"].to_numpy()[place]
+    needed = float(result["tasks_to_show"].to_numpy()[place])
+    taken[what] = int(needed) if np.isfinite(needed) else None
     return taken
 
 
