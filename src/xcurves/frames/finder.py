@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from xcurves.core import repeated_folds
@@ -74,9 +75,7 @@ def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> R
     'read as algorithm = algo, run = seed, training = env_steps, score = loss'
     """
     # Columns of lists are no labels.
-    others = [
-        name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and not pd.api.types.is_string_dtype(dtype)
-    ]
+    others = [name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtypes.ObjectDType)]
     unread = [name for name in others if frame[name].notna().any() and not n_labels(frame[name])]
     return _Finder(frame.drop(columns=unread), dict(given or {})).reading()
 
