@@ -137,8 +137,9 @@ def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithm
     assert len(drawn) == expected
 
 
+@pytest.mark.parametrize("legend", ["direct", "above"])
 @pytest.mark.parametrize("n_algorithms", [2, 4, 6])
-def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms):
+def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms, legend):
     plt = pytest.importorskip("matplotlib.pyplot")
     rng = np.random.default_rng(1)
     levels = np.linspace(1e4, 1e6, 20)
@@ -147,13 +148,15 @@ def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms)
     names = ["SAC", "TD3", "PPO (ours)", "DDPG", "A2C", "TRPO"][:n_algorithms]
     curves = make_curves(values).assign_coords(training=levels, algorithm=names).rename("return")
     figure, (left, right) = plt.subplots(1, 2, figsize=(5.5, 2.4), layout="constrained")
-    curves.curves.plot(ax=left, rng=0)
+    curves.curves.plot(ax=left, rng=0, legend=legend)
     curves.curves.pairwise(n_resamples=999, rng=0).curves.plot("difference", ax=right)
     figure.draw_without_rendering()
     # of a few curves that have no room at their ends
     assert [fault for fault in faults(figure) if fault != "legend over a panel"] == []
     for ax in (left, right):
         assert ax.get_position().width * 5.5 >= 5.5 / 4
+    if n_algorithms == 6:
+        assert right.get_xlabel().endswith("\n5 of 15 pairs")
 
 
 def test_columns_beside_pairs_are_those_that_are_asked_for():

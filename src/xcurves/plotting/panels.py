@@ -42,6 +42,9 @@ _LINE = 1.45  # height of a line, of that of its letters
 _LINES, _GAP = (4.0, 2.0)
 # of the width and height of Axes that are not ours: what a label below may have, and inches that are not beside it
 _LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
+_LEGEND_WIDE = 0.9  # of that width, a legend above
+_SHORT_LINE = 4.0  # letters that a short line in front of a name takes
+_SHORT = {"handlelength": 1.2, "handletextpad": 0.4}
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
@@ -567,6 +570,8 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
             "borderaxespad": 0,
             "ncols": min(_FEW, len(handles), _columns_above(ax, handles)),
         }
+        if slot_of(ax) is not None and len(handles) <= PLAIN_LINES:
+            place |= _SHORT | {"columnspacing": 1.0}
     elif legend == "outside" or len(handles) > _FEW:
         place = {
             "loc": "upper left",
@@ -574,7 +579,7 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
             "borderaxespad": 0,
         }
         if len(handles) <= PLAIN_LINES:  # whose dashes need not be seen
-            place |= {"handlelength": 1.2, "handletextpad": 0.4}
+            place |= _SHORT
     ax.legend(handles=handles, **_STYLE | place)
 
 
@@ -585,7 +590,7 @@ def _columns_above(ax: Axes, handles: Sequence[Any]) -> int:
         return _FEW
     points = _SMALLER * _points(ax)
     name = longest_line([str(handle.get_label()) for handle in handles])
-    return max(1, int(_LABEL_WIDE * slot[0] / ((name * _LETTER + _LINES) * points / 72)))
+    return max(1, int(_LEGEND_WIDE * slot[0] / ((name + _SHORT_LINE) * _LETTER * points / 72)))
 
 
 def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Grid) -> bool:
