@@ -44,7 +44,7 @@ _LINES, _GAP = (4.0, 2.0)
 _LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
 _LEGEND_WIDE = 0.9  # of that width, a legend above
 _SHORT_LINE = 4.0  # letters that a short line in front of a name takes
-_SHORT = {"handlelength": 1.2, "handletextpad": 0.4}
+_COMPACT = {"handlelength": 1.2, "handletextpad": 0.4}
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
@@ -571,7 +571,7 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
             "ncols": min(_FEW, len(handles), _columns_above(ax, handles)),
         }
         if slot_of(ax) is not None and len(handles) <= PLAIN_LINES:
-            place |= _SHORT | {"columnspacing": 1.0}
+            place |= _COMPACT | {"columnspacing": 1.0}
     elif legend == "outside" or len(handles) > _FEW:
         place = {
             "loc": "upper left",
@@ -579,7 +579,7 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
             "borderaxespad": 0,
         }
         if len(handles) <= PLAIN_LINES:  # whose dashes need not be seen
-            place |= _SHORT
+            place |= _COMPACT
     ax.legend(handles=handles, **_STYLE | place)
 
 
