@@ -8,7 +8,7 @@ import pytest
 import xcurves
 from layers import slow
 from strategies import make_curves
-from xcurves.core.verdict import MOST_WORDS
+from xcurves.say.verdict import MOST_WORDS
 
 ALPHA = 0.05
 N_SETS = 60  # for each number of algorithms; a tenth of them in the plain run

@@ -7,7 +7,7 @@ import xarray as xr
 import xcurves
 from refusals import refused
 from strategies import make_curves
-from xcurves.core import wording
+from xcurves.say import numbers
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_summary_goes_by_the_split_plot_terms(result):
     f, p = (result[name].sel(error_term="split_plot").values for name in ("f", "pvalue"))
     assert said.startswith(
         f"The algorithms' mean scores over training differ (p = .008); their changes of score with training are not "
-        f"shown to differ ({wording.pvalue(p[1])}).\nCompared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"
+        f"shown to differ ({numbers.pvalue(p[1])}).\nCompared: a0 (5 runs), a1 (5 runs), at 4 training levels.\n"
     )
     assert f"F(1, 8) = {f[0]:.4g} of level against differences between runs; F(3, 24) = {f[1]:.4g} of shape" in said
     assert said.endswith("among all 126 distinct ones.")
@@ -185,7 +185,7 @@ def test_the_answer_of_pairs_has_the_numbers_of_the_best(three):
     high, low = (-near["difference_ci_simultaneous"]).values
     assert result.curves.summary().split("\n")[0] == (
         f"a2 has the highest mean score over training, {mean}. It is shown to be higher than all others, by "
-        f"{wording.estimated(-near.difference.item(), low, high)} than {near.algorithm_a.item()}, the nearest."
+        f"{numbers.estimated(-near.difference.item(), low, high)} than {near.algorithm_a.item()}, the nearest."
     )
     two = xcurves.pairwise(three.isel(task=0, algorithm=[0, 1], drop=True), rng=0)
     d, (low, high), p = (
@@ -194,8 +194,8 @@ def test_the_answer_of_pairs_has_the_numbers_of_the_best(three):
         two.pvalue_adjusted[0, 0].item(),
     )
     best, d, low, high = ("a0", d, low, high) if d > 0 else ("a1", -d, -high, -low)
-    size = wording.estimated(d, low, high).removesuffix(")")
-    expected = f"Either may be the better one: {best} is higher by {size}; {wording.pvalue(p)})."
+    size = numbers.estimated(d, low, high).removesuffix(")")
+    expected = f"Either may be the better one: {best} is higher by {size}; {numbers.pvalue(p)})."
     assert two.curves.summary().split("\n")[0].endswith(expected)
     lower = xcurves.pairwise(three.isel(task=0, drop=True), higher_is_better=False, rng=0)
     assert " has the lowest mean score over training, " in lower.curves.summary()
@@ -304,7 +304,7 @@ def test_summary_of_a_profile_says_where_and_no_more_than_is_known(profile):
     p = profile.interval_pvalue_adjusted.values
     for place, ends in enumerate(["0 to 200", "200 to 500"]):
         share = f"{shares[place]:.3g} % of the observed difference (simple sum of squares)"
-        assert f"Interval {ends}: {share}, {wording.pvalue(p[place])} adjusted." in lines
+        assert f"Interval {ends}: {share}, {numbers.pvalue(p[place])} adjusted." in lines
     within = profile.training.where(profile.equivalent == 1, drop=True).values.tolist()
     assert within == [0, 300, 500]
     assert "All differences are shown to lie within ± 5 at training 0, 300, 500." in lines

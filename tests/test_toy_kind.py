@@ -12,8 +12,8 @@ import xcurves
 from refusals import refused
 from strategies import make_curves
 from xcurves import kinds
-from xcurves.core.result_frames import frame_of
 from xcurves.core.schema import Part, ResultKind, Statement, Var, View, captioned
+from xcurves.say.result_frames import frame_of
 
 SOURCE = Path(xcurves.__file__).parent
 GENERIC = [

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, validation
 from xcurves.core.refusal import shown
-from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.validation import check_curves
 from xcurves.planning.pilots import pool_of
 from xcurves.planning.replications import (
@@ -30,6 +29,7 @@ from xcurves.planning.replications import (
     replications,
     warn_of_missing,
 )
+from xcurves.say.result_frames import bounds, frame_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

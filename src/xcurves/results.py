@@ -14,9 +14,9 @@ from xcurves import kinds
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, pick_one
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
-from xcurves.core.result_frames import columns_by_label
 from xcurves.core.schema import ResultKind, Statement, View
 from xcurves.frames.from_curves import check_text, described_frame, frame_of_curves
+from xcurves.say.result_frames import columns_by_label
 
 T = TypeVar("T")
 MOST_LINES = 12  # of a summary

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from strategies import absent, make_curves
-from xcurves.core.wording import p_text
+from xcurves.say.numbers import p_text
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import xcurves
 from lazy import refuse_to_compute
 from refusals import refused
 from strategies import absent, make_curves
-from xcurves.core.wording import pvalue
 from xcurves.kernels.resampling import engine
+from xcurves.say.numbers import pvalue
 
 EXACT = {"n_resamples": 2000}
 

@@ -14,8 +14,8 @@ from hoiem_table3 import ROWS
 from lazy import refuse_to_compute
 from refusals import refused
 from strategies import as_dict, make_errors, simulate_errors
-from xcurves.core.wording import estimated
 from xcurves.learning_curves.text import change_in_percent
+from xcurves.say.numbers import estimated
 
 fit_free = partial(xcurves.fit_power_law, asymptote="free")
 

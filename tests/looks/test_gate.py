@@ -16,8 +16,8 @@ from places import SHARED
 from refusals import refused
 from synthetic_results import TASKS
 from xcurves.core.refusal import call, give
-from xcurves.core.wording import pvalue
 from xcurves.looks.ledger import of_gate as ledger_of
+from xcurves.say.numbers import pvalue
 
 REFERENCE = SHARED / "reference" / "dev_gate.json"
 MEANINGS = ("dropped", "kept", "run_more", "waiting")

@@ -13,10 +13,10 @@ from lazy import refuse_to_compute
 from places import SHARED
 from refusals import refused
 from strategies import make_curves
-from xcurves.core.wording import estimated, pvalue
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.looks.ledger import digests_of
 from xcurves.looks.ledger import of_looks as ledger_of
+from xcurves.say.numbers import estimated, pvalue
 
 REFERENCE = SHARED / "reference" / "dev_sequential.json"
 

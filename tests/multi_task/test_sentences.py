@@ -9,9 +9,9 @@ import xcurves
 import xcurves.kinds
 from strategies import make_curves
 from xcurves.cli.text_tables import as_text
-from xcurves.core.pairs import OPEN_ENDS
-from xcurves.core.verdict import MOST_WORDS
-from xcurves.core.wording import number
+from xcurves.say.numbers import number
+from xcurves.say.pairs import OPEN_ENDS
+from xcurves.say.verdict import MOST_WORDS
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 KIND = xcurves.kinds.kind("across_tasks")

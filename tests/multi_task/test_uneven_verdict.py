@@ -10,7 +10,7 @@ import xcurves
 import xcurves.kinds
 from layers import every
 from strategies import make_curves
-from xcurves.core.verdict import MOST_WORDS
+from xcurves.say.verdict import MOST_WORDS
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 N_STUDIES = 200  # a tenth of them in the plain run

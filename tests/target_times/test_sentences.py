@@ -9,7 +9,7 @@ import xarray as xr
 
 import xcurves
 from layers import slow
-from xcurves.core.wording import number
+from xcurves.say.numbers import number
 
 
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():

@@ -7,7 +7,6 @@ import numpy as np
 from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
-from xcurves.core.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
     OF_PAIRS,
@@ -20,6 +19,7 @@ from xcurves.core.schema import (
     captioned,
 )
 from xcurves.plotting.matrices import view_along_training
+from xcurves.say.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")

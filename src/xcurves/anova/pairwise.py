@@ -18,12 +18,12 @@ from xcurves.core import direction, labels, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group, Reduce
 from xcurves.core.labels import in_label_order, pairs_in_label_order
-from xcurves.core.pairs import MOST_PAIRS
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
 from xcurves.kernels.one_task import contrasts, level_differences
 from xcurves.kernels.resampling import sums
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS, may_be_best
+from xcurves.say.pairs import MOST_PAIRS
 
 
 def pairwise(

@@ -12,10 +12,7 @@ import xarray as xr
 from xcurves.anova.text import by_welch, claims, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
-from xcurves.core.compared_pairs import score_name
-from xcurves.core.pairs import displayed_pairs, keeps_direction, lower_is_better
 from xcurves.core.validation import is_without_training
-from xcurves.core.wording import with_units
 from xcurves.plotting.drawn_names import list_rows
 from xcurves.plotting.forest import (
     draw_forest_of_pairs,
@@ -24,6 +21,9 @@ from xcurves.plotting.forest import (
 )
 from xcurves.plotting.interval_rows import draw_rows
 from xcurves.plotting.matrices import by_task, draw_signs, task_labels
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import with_units
+from xcurves.say.pairs import displayed_pairs, keeps_direction, lower_is_better
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,9 @@ import xarray as xr
 
 from xcurves.anova.text import by_welch, claims
 from xcurves.core import labels
-from xcurves.core.pairs import TURNED, displayed_pairs, heading
-from xcurves.core.result_frames import (
+from xcurves.core.validation import is_without_training
+from xcurves.say.pairs import TURNED, displayed_pairs, heading
+from xcurves.say.result_frames import (
     bounds,
     frame_of,
     frame_of_algorithms,
@@ -17,7 +18,6 @@ from xcurves.core.result_frames import (
     frame_of_pairs,
     note_open_ends,
 )
-from xcurves.core.validation import is_without_training
 
 _ROWS = {
     "algorithm": "Algorithm",

@@ -9,25 +9,18 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.compared_pairs import Comparison, Reasons, means_of, named, score_name
-from xcurves.core.floors import (
+from xcurves.core.schema import Statement
+from xcurves.core.validation import is_without_training
+from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
+from xcurves.say.compared_pairs import Compared, Reasons, means_of, named, score_name
+from xcurves.say.floors import (
     RunsOfPairs,
     cure_of_reassignments,
     cure_of_runs,
     floor_sentences,
     runs_a_side,
 )
-from xcurves.core.pairs import (
-    better_first_rows,
-    displayed_pairs,
-    lower_is_better,
-    rows_of_tasks,
-    verdict_rows,
-)
-from xcurves.core.schema import Statement
-from xcurves.core.validation import is_without_training
-from xcurves.core.verdict import best_sentence, claim_sentences, reference_sentence
-from xcurves.core.wording import (
+from xcurves.say.numbers import (
     count,
     counted,
     ends_of,
@@ -41,7 +34,14 @@ from xcurves.core.wording import (
     unadjusted_over_tasks,
     units_of,
 )
-from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
+from xcurves.say.pairs import (
+    better_first_rows,
+    displayed_pairs,
+    lower_is_better,
+    rows_of_tasks,
+    verdict_rows,
+)
+from xcurves.say.verdict import best_sentence, claim_sentences, reference_sentence
 
 _CLAIMS = {
     "algorithm": "mean scores over training",
@@ -290,10 +290,10 @@ def _shapes_of_pairs(result: xr.Dataset, alpha: float) -> str:
     return f"Changes of score with training {_say_shown(p[0], alpha)} ({pvalue(p[0])})."
 
 
-def _compared(task: xr.Dataset) -> Comparison:
+def _compared(task: xr.Dataset) -> Compared:
     """Return what the verdict about one task is made of."""
     p = task["pvalue_adjusted"].sel(effect="algorithm")
-    return Comparison(
+    return Compared(
         rows=verdict_rows(displayed_pairs(task, "difference", "difference_ci_simultaneous", p)),
         algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
         may_be_best=named(task, task["may_be_best"]),

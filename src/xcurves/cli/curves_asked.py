@@ -21,12 +21,12 @@ from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import check_curves
-from xcurves.core.wording import listed
 from xcurves.frames.align import align, drop_incomplete
 from xcurves.frames.grids import On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.reading import Reading
 from xcurves.frames.to_curves import as_found
+from xcurves.say.numbers import listed
 
 _MOST = 10**7  # levels
 _MOST_STEPS = 10_000  # of a budget

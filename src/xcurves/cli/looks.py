@@ -19,10 +19,10 @@ from xcurves.cli.sources import Table, open_archive, read_as, read_names, select
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.refusal import UNSAID, Missing, Refusal
 from xcurves.core.validation import check_confidence_level, check_total
-from xcurves.core.wording import joined
 from xcurves.looks import ledger
 from xcurves.looks.sequential_text import planned_without_rejection
 from xcurves.reporting.answer import NO_READING, of_words, to_dict
+from xcurves.say.numbers import joined
 
 _OF_DECISION = {"kept": DONE, "dropped": NOT_BETTER, "run_more": UNDECIDED, "waiting": UNDECIDED}
 _MOST = 10**6  # runs, algorithms and reassignments of a plan

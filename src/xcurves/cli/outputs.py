@@ -15,8 +15,8 @@ import xarray as xr
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.wording import decimals_of, interval, open_interval, p_text, rounded
 from xcurves.reporting.answer import of_refusal
+from xcurves.say.numbers import decimals_of, interval, open_interval, p_text, rounded
 
 # Exit statuses, besides 2 of input that cannot be used.
 DONE, NOT_BETTER, UNDECIDED, UNEXPECTED = 0, 1, 3, 4

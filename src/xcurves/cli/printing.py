@@ -10,9 +10,7 @@ import xarray as xr
 
 from xcurves.cli.options import PAIRS
 from xcurves.cli.text_tables import as_text
-from xcurves.core.pairs import MOST_LISTED
 from xcurves.core.schema import ResultKind
-from xcurves.core.wording import count
 from xcurves.results import (
     left_out,
     parts_of,
@@ -21,6 +19,8 @@ from xcurves.results import (
     summary_of_part,
     table,
 )
+from xcurves.say.numbers import count
+from xcurves.say.pairs import MOST_LISTED
 
 _MOST_ALGORITHMS = 200  # that the table of the verdict has
 _LONG = 60  # rows; of longer tables the first are printed

@@ -19,7 +19,6 @@ from xcurves.core import labels, repeated_folds
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.wording import listed
 from xcurves.frames.finder import read_frame
 from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
@@ -28,6 +27,7 @@ from xcurves.frames.wide import as_asked
 from xcurves.frames.wide_doubts import with_rows
 from xcurves.frames.wide_tables import listed as columns_listed
 from xcurves.readers.open_files import expanding_to
+from xcurves.say.numbers import listed
 
 EXAMPLE = "benchmark"
 # of an archive even if it is empty or damaged

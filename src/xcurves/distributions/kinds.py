@@ -22,11 +22,11 @@ from xcurves.core.schema import (
     captioned,
 )
 from xcurves.core.validation import is_without_training
-from xcurves.core.wording import span, units_of
 from xcurves.distributions import plots, text, tuning_text
 from xcurves.frames.align import align
 from xcurves.plotting.look import MOST_CURVES
 from xcurves.plotting.matrices import n_pair_columns, n_pair_rows
+from xcurves.say.numbers import span, units_of
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
 LOCAL_LEVELS = (

@@ -9,15 +9,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.pairs import pairs_by_size
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.wording import label_of, with_units
 from xcurves.distributions.text import say_statistic, statistics
 from xcurves.plotting.drawn_names import list_rows, wrapped
 from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals, draw_rows
 from xcurves.plotting.look import SHADE, Style, bounds_of, style_in
 from xcurves.plotting.matrices import MOST_ROWS, by_task, draw_probabilities, draw_signs
 from xcurves.plotting.ticks import scale_training
+from xcurves.say.numbers import label_of, with_units
+from xcurves.say.pairs import pairs_by_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

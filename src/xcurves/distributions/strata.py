@@ -10,8 +10,8 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.driver import is_lazy
-from xcurves.core.wording import listed
 from xcurves.distributions.trial_checks import Design
+from xcurves.say.numbers import listed
 
 
 def common_strata(trials: xr.DataArray, design: Design) -> xr.DataArray:

@@ -11,19 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.pairs import (
-    TURNED,
-    PairRow,
-    better_first,
-    heading,
-    lower_is_better,
-    most_ahead,
-    rows_of,
-)
-from xcurves.core.result_frames import bounds, frame_of, frame_of_pairs
 from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import (
+from xcurves.say.numbers import (
     decimals_of,
     ends_of,
     estimated,
@@ -35,6 +25,16 @@ from xcurves.core.wording import (
     rounded,
     span,
 )
+from xcurves.say.pairs import (
+    TURNED,
+    PairRow,
+    better_first,
+    heading,
+    lower_is_better,
+    most_ahead,
+    rows_of,
+)
+from xcurves.say.result_frames import bounds, frame_of, frame_of_pairs
 
 _FEW = 4  # groups of trials, or pairs, of which each has a sentence
 _WHAT = {

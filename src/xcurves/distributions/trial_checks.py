@@ -12,8 +12,8 @@ from xcurves.array_types import Floats
 from xcurves.core import labels, validation
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give, shown
 from xcurves.core.run_checks import Context
-from xcurves.core.wording import listed
 from xcurves.kernels.distributions.summaries import Summaries
+from xcurves.say.numbers import listed
 
 Numbers = float | Sequence[float] | Floats | xr.DataArray
 Dims = str | Sequence[str]

@@ -10,9 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import (
+from xcurves.say.numbers import (
     count,
     ends_of,
     estimated,
@@ -21,6 +20,7 @@ from xcurves.core.wording import (
     listed,
     number,
 )
+from xcurves.say.result_frames import bounds, frame_of
 
 _MOST_TASKS = 8  # with an answer of tuning curves each
 _USUAL = 10  # trials that it is about, where there are as many

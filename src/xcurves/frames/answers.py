@@ -11,7 +11,7 @@ from xcurves.array_types import Floats
 from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, call, give
-from xcurves.core.wording import listed, number
+from xcurves.say.numbers import listed, number
 
 _MOST_NAMED = 3  # algorithms that lack answers
 

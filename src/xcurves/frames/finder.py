@@ -14,7 +14,6 @@ from xcurves.core.known import Known, known_of
 from xcurves.core.labels import did_you_mean
 from xcurves.core.names import is_clock
 from xcurves.core.refusal import Missing, Text, Words
-from xcurves.core.wording import listed as in_words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.found import ROLES, Found
@@ -27,6 +26,7 @@ from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_doubts import doubt_of_columns
 from xcurves.frames.wide_summaries import without_text_summaries
 from xcurves.frames.wide_tables import listed, long_form
+from xcurves.say.numbers import listed as in_words
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"

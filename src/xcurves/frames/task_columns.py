@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice
-from xcurves.core.wording import listed as in_words
 from xcurves.frames.found import Found, compared
 from xcurves.frames.reading import Doubt, either
 from xcurves.frames.score_columns import names_score
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_summaries import summary_columns
 from xcurves.frames.wide_tables import listed
+from xcurves.say.numbers import listed as in_words
 
 _TASK, _SCORE = "task", "score"  # what the columns are called then
 _FEWEST = 2

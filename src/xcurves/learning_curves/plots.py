@@ -10,7 +10,6 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.array_types import Floats
-from xcurves.core.wording import label_of, number, with_units
 from xcurves.kernels.laws import scaling_intervals
 from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS
@@ -20,6 +19,7 @@ from xcurves.plotting.drawn_names import list_rows, wrapped
 from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import Style, bounds_of, fill_band, style_in
 from xcurves.plotting.ticks import scale_training, short_level
+from xcurves.say.numbers import label_of, number, with_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import estimated, interval, joined, listed, number, percent
 from xcurves.learning_curves.scaling_laws import LAW_REASONS, PARAMS, SIZES
 from xcurves.learning_curves.text import Row, between, rows_of
+from xcurves.say.numbers import estimated, interval, joined, listed, number, percent
+from xcurves.say.result_frames import bounds, frame_of
 
 MISSED = 0.02  # backtest error from which a law is named
 _WORDS = 52  # of an answer

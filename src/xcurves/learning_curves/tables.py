@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.result_frames import bounds, frame_of
 from xcurves.learning_curves.curvefit import PARAMETERS, REASONS
 from xcurves.learning_curves.text import MISSED, STRETCH, edge_word
+from xcurves.say.result_frames import bounds, frame_of
 
 _SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}
 

@@ -12,7 +12,11 @@ import xarray as xr
 
 from xcurves.core.labels import result_names, task_dims
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import (
+from xcurves.kernels.laws.powerlaw import FAR
+from xcurves.learning_curves.curvefit import REASONS
+from xcurves.learning_curves.error_rates import on_dims
+from xcurves.learning_curves.fitted_curves import with_more_data
+from xcurves.say.numbers import (
     decimals_of,
     estimated,
     interval,
@@ -25,10 +29,6 @@ from xcurves.core.wording import (
     span,
     units_of,
 )
-from xcurves.kernels.laws.powerlaw import FAR
-from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.error_rates import on_dims
-from xcurves.learning_curves.fitted_curves import with_more_data
 
 _FEW = 3  # curves of which each has sentences
 MISSED = 0.1  # backtest error from which a curve is named

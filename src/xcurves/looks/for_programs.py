@@ -9,13 +9,13 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.pairs import keeps_direction, lower_is_better
-from xcurves.core.result_frames import bounds
 from xcurves.core.schema import Statement
 from xcurves.looks import ledger
 from xcurves.looks.gate_replay import DECISIONS
 from xcurves.looks.gate_text import current, gate_statements
 from xcurves.looks.sequential_text import n_done, next_batch, sequential_statements
+from xcurves.say.pairs import keeps_direction, lower_is_better
+from xcurves.say.result_frames import bounds
 
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (

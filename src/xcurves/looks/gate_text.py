@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels
-from xcurves.core.result_frames import bounds
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import (
+from xcurves.looks.gate_replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
+from xcurves.say.numbers import (
     count,
     decimals_of,
     ends_of,
@@ -24,7 +24,7 @@ from xcurves.core.wording import (
     pvalue,
     rounded,
 )
-from xcurves.looks.gate_replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
+from xcurves.say.result_frames import bounds
 
 Decisions = NDArray[np.int8]
 MOVED = 0.01  # p below which the champion's scores are said to have changed

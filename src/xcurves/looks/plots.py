@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.wording import label_of
 from xcurves.looks.gate_replay import KEPT
 from xcurves.plotting.look import OTHER_COLOURS, bounds_of
 from xcurves.plotting.matrices import (
@@ -18,6 +17,7 @@ from xcurves.plotting.matrices import (
     n_pair_rows,
     task_labels,
 )
+from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

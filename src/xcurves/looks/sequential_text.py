@@ -14,19 +14,9 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.pairs import (
-    TURNED,
-    PairRow,
-    better_first,
-    displayed_pairs,
-    heading,
-    keeps_direction,
-    lower_is_better,
-    rows_of,
-)
-from xcurves.core.result_frames import bounds, frame_of_pairs
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import (
+from xcurves.kernels.looks.sequential_pvalues import Spending, spent
+from xcurves.say.numbers import (
     decimals_of,
     interval,
     joined,
@@ -37,7 +27,17 @@ from xcurves.core.wording import (
     rounded,
     span,
 )
-from xcurves.kernels.looks.sequential_pvalues import Spending, spent
+from xcurves.say.pairs import (
+    TURNED,
+    PairRow,
+    better_first,
+    displayed_pairs,
+    heading,
+    keeps_direction,
+    lower_is_better,
+    rows_of,
+)
+from xcurves.say.result_frames import bounds, frame_of_pairs
 
 _TOO_LARGE = (
     "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."

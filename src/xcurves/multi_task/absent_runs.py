@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels
 from xcurves.core.driver import is_lazy
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Words, shown
-from xcurves.core.wording import listed, number
+from xcurves.say.numbers import listed, number
 
 MANY = 50  # tasks beyond which those that an algorithm lacks are counted, not named
 _NAMED = 3  # largest lacks

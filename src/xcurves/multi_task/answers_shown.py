@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.wording import units_of
+from xcurves.say.numbers import units_of
 
 _SHOWN = "answers_shown"  # the attr of a result whose scores are in per cent for the reader
 _PERCENT = "%"

@@ -10,7 +10,7 @@ import xarray as xr
 from xcurves.core import labels, provenance
 from xcurves.core.driver import is_lazy
 from xcurves.core.task_dims import TASK
-from xcurves.core.wording import number, span
+from xcurves.say.numbers import number, span
 
 _STEP = "checkpoints"  # what a line of a history begins with
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xcurves.core.pairs import displayed_pairs
+from xcurves.say.pairs import displayed_pairs
 
 TASK_CLAIMS = ("fixed", "random")
 

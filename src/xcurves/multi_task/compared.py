@@ -9,8 +9,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.compared_pairs import Comparison, Reasons, means_of, named, score_name
-from xcurves.core.floors import (
+from xcurves.core.provenance import alpha_of, significant
+from xcurves.core.refusal import give
+from xcurves.kernels.resampling.adjustments import holm
+from xcurves.multi_task.answers_shown import families_of
+from xcurves.multi_task.claims import of_claim, shown_of_claim
+from xcurves.multi_task.scope import Scope, scope_of
+from xcurves.multi_task.task_options import GROUP, carrying_tasks
+from xcurves.say.compared_pairs import Compared, Reasons, means_of, named, score_name
+from xcurves.say.floors import (
     RunsOfPair,
     RunsOfPairs,
     cure_of_flips,
@@ -21,15 +28,8 @@ from xcurves.core.floors import (
     floor_sentences,
     runs_a_side,
 )
-from xcurves.core.pairs import lower_is_better, verdict_rows
-from xcurves.core.provenance import alpha_of, significant
-from xcurves.core.refusal import give
-from xcurves.core.wording import count, number, span, units_of
-from xcurves.kernels.resampling.adjustments import holm
-from xcurves.multi_task.answers_shown import families_of
-from xcurves.multi_task.claims import of_claim, shown_of_claim
-from xcurves.multi_task.scope import Scope, scope_of
-from xcurves.multi_task.task_options import GROUP, carrying_tasks
+from xcurves.say.numbers import count, number, span, units_of
+from xcurves.say.pairs import lower_is_better, verdict_rows
 
 
 def noun_of(result: xr.Dataset) -> str:
@@ -45,7 +45,7 @@ def with_tasks(benchmark: xr.Dataset) -> xr.Dataset:
     return benchmark.drop_vars(task, errors="ignore").expand_dims(task)
 
 
-def compared(benchmark: xr.Dataset, claim: str) -> Comparison:
+def compared(benchmark: xr.Dataset, claim: str) -> Compared:
     """Return what the verdict about one benchmark by one claim is made of."""
     noun = noun_of(benchmark)
     part = of_claim(benchmark, claim)
@@ -58,7 +58,7 @@ def compared(benchmark: xr.Dataset, claim: str) -> Comparison:
     on = f"on these very {noun}s"
     if claim == "random":
         on = f"on {noun}s like these"
-    made = Comparison(
+    made = Compared(
         rows=verdict_rows(shown_of_claim(benchmark, claim)),
         algorithms=[],
         may_be_best=may_be_best,
@@ -73,7 +73,7 @@ def compared(benchmark: xr.Dataset, claim: str) -> Comparison:
     return _about(made, with_tasks(benchmark), noun)
 
 
-def _about(made: Comparison, benchmark: xr.Dataset, noun: str) -> Comparison:
+def _about(made: Compared, benchmark: xr.Dataset, noun: str) -> Compared:
     """Return a comparison that knows which algorithms, over which tasks, the verdict is about."""
     scope = scope_of(benchmark)
     names = benchmark["algorithm"].to_numpy()[scope.algorithms]
@@ -117,7 +117,7 @@ def _other_dims(has: xr.DataArray) -> list[str]:
     return [str(dim) for dim in has.dims if dim != "algorithm"]
 
 
-def left_out(benchmark: xr.Dataset, made: Comparison) -> Iterator[tuple[str, str]]:
+def left_out(benchmark: xr.Dataset, made: Compared) -> Iterator[tuple[str, str]]:
     """Yield the algorithms that the verdict is not about, with how many of the tasks they have: "7 of the 20 tasks"."""
     if not made.among:
         return
@@ -188,7 +188,7 @@ def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
     return reasons
 
 
-def floors(benchmark: xr.Dataset, claim: str, *, of: Comparison | None = None) -> Iterator[str]:
+def floors(benchmark: xr.Dataset, claim: str, *, of: Compared | None = None) -> Iterator[str]:
     """Yield what is too few for a small p by one claim, with the cure; `of` the pairs of a verdict only."""
     part = of_claim(benchmark, claim)
     least = part["pvalue_adjusted_least"].to_numpy()

@@ -8,17 +8,17 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.compared_pairs import Comparison, beside
-from xcurves.core.pairs import lower_is_better
-from xcurves.core.wording import count, listed, number, percent
 from xcurves.multi_task.compared import noun_of, with_tasks
+from xcurves.say.compared_pairs import Compared, beside
+from xcurves.say.numbers import count, listed, number, percent
+from xcurves.say.pairs import lower_is_better
 
 _MOST = 10  # items that are named
 _SAME = 1e-9  # shares that differ by rounding
 _DECIMALS = 9
 
 
-def item_sentences(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def item_sentences(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield how many items all, none or some get right, where they disagree most, flips, and the noise of repeats."""
     right = _shares_right(with_tasks(benchmark))
     noun = noun_of(benchmark)
@@ -71,7 +71,7 @@ def _most_apart(right: Floats, items: list[object], noun: str) -> Iterator[str]:
     yield f"They disagree most on {noun}s {listed([items[place] for place in chosen])}{more}."
 
 
-def _flips(benchmark: xr.Dataset, right: Floats, likes: Comparison, noun: str) -> Iterator[str]:
+def _flips(benchmark: xr.Dataset, right: Floats, likes: Compared, noun: str) -> Iterator[str]:
     """Yield on how many items the best is right and the nearest beside it wrong, and the other way round."""
     best = likes.named_best
     rows = [row for row in likes.own_rows if best in row[:2]]

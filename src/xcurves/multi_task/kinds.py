@@ -11,7 +11,6 @@ import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
-from xcurves.core.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 from xcurves.core.schema import (
     ALONG,
     OF_PAIRS,
@@ -28,6 +27,7 @@ from xcurves.multi_task.absent_runs import refuse_strangers
 from xcurves.multi_task.answers_shown import as_shown
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.task_scores import scores_by_task
+from xcurves.say.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 
 _Made = TypeVar("_Made")
 _PAIR = ("task", "pair")

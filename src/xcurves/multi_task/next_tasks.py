@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from xcurves.core.compared_pairs import Comparison, beside
-from xcurves.core.wording import ends_of, number, percent, quantity
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.compared import (
     floors,
@@ -17,11 +15,13 @@ from xcurves.multi_task.compared import (
     sides_of,
     units_of_claim,
 )
+from xcurves.say.compared_pairs import Compared, beside
+from xcurves.say.numbers import ends_of, number, percent, quantity
 
 _MOST_TIMES = 20  # as many tasks: of more no number is said
 
 
-def _nearest(made: Comparison) -> tuple[str, str] | None:
+def _nearest(made: Compared) -> tuple[str, str] | None:
     """Return the best and its nearest rival, from which it is not told apart; None if there is none."""
     best = made.named_best
     rivals = [row for row in made.own_rows if best in row[:2] and not row.shown and not np.isnan(row.p)]
@@ -31,7 +31,7 @@ def _nearest(made: Comparison) -> tuple[str, str] | None:
     return best, beside(best, near)
 
 
-def nearest_pair(made: Comparison) -> tuple[str, str] | None:
+def nearest_pair(made: Compared) -> tuple[str, str] | None:
     """Return the best and its nearest rival, or, where all are shown to be lower, the nearest of these."""
     best = made.named_best
     rows = [row for row in made.own_rows if best in row[:2] and not np.isnan(row.amount)]
@@ -49,7 +49,7 @@ def _place_of(benchmark: xr.Dataset, names: tuple[str, str]) -> int:
     return [{*pair} for pair in sides_of(benchmark)].index({*names})
 
 
-def what_next(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def what_next(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield how many tasks it would take to tell the best from the nearest that may be the best too."""
     few = list(floors(benchmark, "random", of=likes))
     if few:
@@ -100,7 +100,7 @@ def _about(count_of: float) -> str:
     return number(float(f"{count_of:.2g}"))
 
 
-def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def could_be_seen(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield which difference of the best and its nearest rival so many tasks show, and what more runs would bring."""
     names = _nearest(likes)
     if names is None:
@@ -123,7 +123,7 @@ def could_be_seen(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     yield f"{sentence}."
 
 
-def one_more(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def one_more(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield between which values the difference would be in one more task: of the best and the nearest beside it."""
     near = nearest_pair(likes)
     if near is None:

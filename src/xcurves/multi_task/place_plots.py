@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core import provenance
-from xcurves.core.compared_pairs import score_name
-from xcurves.core.pairs import lower_is_better
-from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claim_of_verdict, of_claim
 from xcurves.plotting.drawn_names import list_rows
 from xcurves.plotting.look import bounds_of, style_in
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import with_units
+from xcurves.say.pairs import lower_is_better
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,19 +10,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import provenance
-from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import each_of
-from xcurves.core.pairs import (
-    SWAPPED,
-    TURNED,
-    PairRow,
-    better_first,
-    keeps_direction,
-    lower_is_better,
-    most_ahead,
-    pairs_by_size,
-)
-from xcurves.core.wording import with_units
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
 from xcurves.plotting.drawn_names import wrapped
@@ -36,6 +24,18 @@ from xcurves.plotting.look import BLACK, OWN, Style, bounds_of, fill_band, style
 from xcurves.plotting.matrices import (
     draw_pairs_along,
     draw_probabilities,
+)
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import with_units
+from xcurves.say.pairs import (
+    SWAPPED,
+    TURNED,
+    PairRow,
+    better_first,
+    keeps_direction,
+    lower_is_better,
+    most_ahead,
+    pairs_by_size,
 )
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import xarray as xr
 from xcurves.array_types import Bools, Floats
 from xcurves.core import provenance
 from xcurves.core.labels import each_of, named_tasks
-from xcurves.core.pairs import lower_is_better
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import count, joined, pvalue
 from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
 from xcurves.multi_task.checkpoints import say_levels
 from xcurves.multi_task.compared import noun_of
+from xcurves.say.numbers import count, joined, pvalue
+from xcurves.say.pairs import lower_is_better
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names

@@ -6,24 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import named_tasks
-from xcurves.core.pairs import (
-    OPEN_ENDS,
-    TURNED,
-    better_first,
-    has_open_ends,
-    heading,
-    is_shown,
-    shown_interval,
-)
 from xcurves.core.provenance import alpha_of
-from xcurves.core.result_frames import (
-    bounds,
-    frame_of,
-    frame_of_algorithms,
-    frame_of_displayed,
-    frame_of_pairs,
-    note_open_ends,
-)
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.claims import (
     claim_of_verdict,
@@ -33,6 +16,23 @@ from xcurves.multi_task.claims import (
 )
 from xcurves.multi_task.compared import noun_of
 from xcurves.multi_task.task_options import carrying_tasks
+from xcurves.say.pairs import (
+    OPEN_ENDS,
+    TURNED,
+    better_first,
+    has_open_ends,
+    heading,
+    is_shown,
+    shown_interval,
+)
+from xcurves.say.result_frames import (
+    bounds,
+    frame_of,
+    frame_of_algorithms,
+    frame_of_displayed,
+    frame_of_pairs,
+    note_open_ends,
+)
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:

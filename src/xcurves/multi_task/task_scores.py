@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core.compared_pairs import score_name
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import UNSAID, Refusal, escape_controls
 from xcurves.core.schema import TaskScores
-from xcurves.core.wording import with_units
 from xcurves.multi_task.task_options import least_task_pvalues
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import with_units
 
 
 def scores_by_task(result: xr.Dataset) -> TaskScores:

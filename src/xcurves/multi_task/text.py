@@ -8,14 +8,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.compared_pairs import Comparison
-from xcurves.core.floors import fewest_flips
 from xcurves.core.labels import named_tasks
-from xcurves.core.pairs import TURNED, PairRow, better_first, lower_is_better, most_ahead
 from xcurves.core.provenance import alpha_of
 from xcurves.core.refusal import call
 from xcurves.core.schema import Statement
-from xcurves.core.wording import count, joined, listed, number, pvalue
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.checkpoints import say_levels
@@ -32,6 +28,10 @@ from xcurves.multi_task.item_text import item_sentences
 from xcurves.multi_task.next_tasks import could_be_seen, nearest_pair, one_more
 from xcurves.multi_task.pair_text import details_of_pair
 from xcurves.multi_task.verdict_text import Claims, small, verdict_over_tasks
+from xcurves.say.compared_pairs import Compared
+from xcurves.say.floors import fewest_flips
+from xcurves.say.numbers import count, joined, listed, number, pvalue
+from xcurves.say.pairs import TURNED, PairRow, better_first, lower_is_better, most_ahead
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
@@ -84,7 +84,7 @@ def across_statements(result: xr.Dataset) -> Iterator[Statement]:
         )
 
 
-def _cautions(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def _cautions(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield what few runs, or tasks, cannot show, and whether other measures name another algorithm."""
     task = noun_of(benchmark)
     yield from _failed(benchmark)
@@ -140,7 +140,7 @@ def _unlike_sizes(benchmark: xr.Dataset, n_without: int, things: str) -> str:
     return f"{why}, so that intervals of {count(n_without, 'pair')} have no ends for all pairs together: {cure}."
 
 
-def _few_that_differ(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def _few_that_differ(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield that the best and the nearest beside it differ on few of many tasks."""
     names = nearest_pair(likes)
     if names is None or "task_groups" in benchmark.attrs:
@@ -160,7 +160,7 @@ def _few_that_differ(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
     yield f"{names[0]} and {names[1]} differ on {count(n_differ, noun_of(benchmark))} only{too_few}."
 
 
-def _disagreement(benchmark: xr.Dataset, likes: Comparison) -> Iterator[str]:
+def _disagreement(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield that ranks or probabilities name another algorithm than the mean does, and the task that carries it."""
     if "reference" in benchmark.attrs:
         return
@@ -215,7 +215,7 @@ def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
     return ""
 
 
-def _details_of_one(benchmark: xr.Dataset, likes: Comparison, task: str) -> Iterator[str]:
+def _details_of_one(benchmark: xr.Dataset, likes: Compared, task: str) -> Iterator[str]:
     """Yield what is said of a single pair, or the ranks of many algorithms; margins; and what intervals do not hold."""
     if benchmark.sizes["pair"] == 1:
         yield from details_of_pair(benchmark.isel(pair=0))

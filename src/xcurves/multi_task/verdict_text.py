@@ -9,19 +9,6 @@ from typing import NamedTuple, Self
 import numpy as np
 import xarray as xr
 
-from xcurves.core.compared_pairs import Comparison
-from xcurves.core.pairs import lower_is_better
-from xcurves.core.verdict import (
-    MOST_WORDS,
-    best_sentence,
-    claim_sentences,
-    left_out_sentence,
-    n_words,
-    reference_sentence,
-    these_sentence,
-    within_words,
-)
-from xcurves.core.wording import count, listed, number, span
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.compared import (
     compared,
@@ -33,6 +20,19 @@ from xcurves.multi_task.compared import (
 from xcurves.multi_task.next_tasks import what_next
 from xcurves.multi_task.scope import scope_of
 from xcurves.multi_task.task_options import carrying_tasks, task_spread_ratio
+from xcurves.say.compared_pairs import Compared
+from xcurves.say.numbers import count, listed, number, span
+from xcurves.say.pairs import lower_is_better
+from xcurves.say.verdict import (
+    MOST_WORDS,
+    best_sentence,
+    claim_sentences,
+    left_out_sentence,
+    n_words,
+    reference_sentence,
+    these_sentence,
+    within_words,
+)
 
 _MOST_BESIDE = 4  # algorithms beside a reference that an answer names, of each kind
 _NAMED = 2  # tasks that a verdict names
@@ -41,8 +41,8 @@ _NAMED = 2  # tasks that a verdict names
 class Claims(NamedTuple):
     """What the verdict on one benchmark is made of, by both claims."""
 
-    likes: Comparison  # for tasks like these
-    these: Comparison  # for these very ones
+    likes: Compared  # for tasks like these
+    these: Compared  # for these very ones
 
     @classmethod
     def of(cls, benchmark: xr.Dataset) -> Self:
@@ -117,7 +117,7 @@ def _all_alike(benchmark: xr.Dataset) -> str | None:
     )
 
 
-def _of_these(likes: Comparison, these: Comparison, task: str, *, short: bool) -> Iterator[str]:
+def _of_these(likes: Compared, these: Compared, task: str, *, short: bool) -> Iterator[str]:
     """Yield what is shown of the best, if one is named, on these very tasks."""
     if not _has_claim(these):
         why = "in some, an algorithm has a single run"
@@ -135,13 +135,13 @@ def small(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
 
-def _has_claim(comparison: Comparison) -> bool:
+def _has_claim(comparison: Compared) -> bool:
     """Return whether any pair that the verdict is about was tested."""
     return any(not np.isnan(row.p) for row in comparison.own_rows)
 
 
 def _beside_reference(
-    benchmark: xr.Dataset, claims: Sequence[Comparison], before: list[str]
+    benchmark: xr.Dataset, claims: Sequence[Compared], before: list[str]
 ) -> tuple[list[str], list[str]]:
     """Return how all stand beside the reference by each claim, as many by name as a verdict has room for."""
     reference = str(benchmark.attrs["reference"])
@@ -168,7 +168,7 @@ def _beside_reference(
     return [*before, first, *after], both[1:]
 
 
-def _left_out_clauses(benchmark: xr.Dataset, made: Comparison) -> Iterator[str]:
+def _left_out_clauses(benchmark: xr.Dataset, made: Compared) -> Iterator[str]:
     """Yield how the best stands to each algorithm that lacks tasks, on those that both have."""
     for name, has in left_out(benchmark, made):
         yield left_out_sentence(made, name, has)

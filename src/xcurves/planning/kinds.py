@@ -11,9 +11,9 @@ import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import PIATER
-from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import ResultKind, Var, View, captioned
 from xcurves.planning import plots, text
+from xcurves.say.result_frames import bounds, frame_of
 
 REFERENCES = (
     *PIATER,

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import ends_of, number
+from xcurves.say.numbers import ends_of, number
 
 _NO_PVALUE = "the test gives no p-value"
 _OF_PVALUES = ("effect", "error_term", "pair", "task_effect")

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.refusal import Cure, Refusal, WrongType, escape_controls, give
-from xcurves.core.wording import label_of, number
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.intervals import satterthwaite, student
 from xcurves.plotting.look import Style, style_of, with_styles
+from xcurves.say.numbers import label_of, number
 
 BANDS = ("pointwise", "simultaneous", "sd", "se")
 _LEAST_RUNS = 4  # of a band for all levels together

@@ -14,12 +14,10 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, run_checks
-from xcurves.core.compared_pairs import score_name
 from xcurves.core.labels import CI_BOUNDS, each_of
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
 from xcurves.core.validation import check_curves
-from xcurves.core.wording import count, label_of
 from xcurves.plotting.curve_lines import (
     CurveLine,
     CurvesPicture,
@@ -33,6 +31,8 @@ from xcurves.plotting.curve_lines import (
 )
 from xcurves.plotting.look import Style, style_in, with_styles
 from xcurves.results import prepare
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import count, label_of
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xcurves.core.pairs import (
+from xcurves.plotting.drawn_names import wrapped
+from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
+from xcurves.plotting.look import Style, slot_of, style_in
+from xcurves.say.numbers import decimals_of, p_text, rounded
+from xcurves.say.pairs import (
     PairRow,
     between,
     heading,
@@ -16,10 +20,6 @@ from xcurves.core.pairs import (
     most_ahead,
     rows_of,
 )
-from xcurves.core.wording import decimals_of, p_text, rounded
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
-from xcurves.plotting.look import Style, slot_of, style_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.labels import each_of, task_dims
-from xcurves.core.pairs import MOST_PAIRS, pairs_by_size
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.validation import is_without_training
-from xcurves.core.wording import label_of
 from xcurves.plotting.drawn_names import longest_line, wrapped
 from xcurves.plotting.look import bounds_of, fill_band, style_in
 from xcurves.plotting.ticks import scale_training
+from xcurves.say.numbers import label_of
+from xcurves.say.pairs import MOST_PAIRS, pairs_by_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core.wording import label_of
 from xcurves.plotting.drawn_names import longest_line, wrapped
+from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

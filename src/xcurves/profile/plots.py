@@ -9,10 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.wording import label_of
 from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.matrices import by_task, draw_cells, task_labels
 from xcurves.plotting.ticks import scale_training, short_level
+from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

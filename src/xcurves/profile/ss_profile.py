@@ -16,7 +16,6 @@ from xcurves.core import labels, magnitudes, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import pairs_in_label_order
-from xcurves.core.pairs import MOST_PAIRS
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, call
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
@@ -26,6 +25,7 @@ from xcurves.kernels.resampling.engine import Progress
 from xcurves.kernels.resampling.plans import RunPlan
 from xcurves.profile import kinds
 from xcurves.profile.training_intervals import Intervals, Stretches, check_intervals
+from xcurves.say.pairs import MOST_PAIRS
 
 _BANDS = {
     "ss_null_upper": "critical",

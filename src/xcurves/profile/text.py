@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
-from xcurves.core.result_frames import frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import number, pvalue, reassigned, unadjusted_over_tasks
+from xcurves.say.numbers import number, pvalue, reassigned, unadjusted_over_tasks
+from xcurves.say.result_frames import frame_of
 
 _LIMITS = (
     "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."

@@ -11,10 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import names, provenance
-from xcurves.core.pairs import lower_is_better
 from xcurves.core.refusal import Proposal, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, parts_of, prepare
+from xcurves.say.pairs import lower_is_better
 
 SCHEMA = "xcurves-answer/1"
 _SETTINGS = (

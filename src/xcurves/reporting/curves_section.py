@@ -12,10 +12,10 @@ import xarray as xr
 from xcurves.core import direction, labels
 from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import is_without_training
-from xcurves.core.wording import count, label_of, listed, span
 from xcurves.plotting.curve_lines import anchors, panels_of
 from xcurves.reporting import markup
 from xcurves.reporting.small_pictures import levels_drawn, small_legend, small_picture
+from xcurves.say.numbers import count, label_of, listed, span
 
 _ABSENT, _NAMED = 8, 5  # runs and algorithms that are named
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core import wording
 from xcurves.core.refusal import escape_controls
 from xcurves.reporting.score_table import ScoreTable, html_rows
+from xcurves.say import numbers
 
 _NARROW = 4  # columns that a narrow screen shows
 _EQUALS = re.compile(r" = (?=[-\d])")
@@ -168,5 +168,5 @@ def as_cell(value: Any) -> str:
     if pd.isna(value):
         return "–"
     if isinstance(value, float):
-        return wording.number(value, 4)
+        return numbers.number(value, 4)
     return str(value)

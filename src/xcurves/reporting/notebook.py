@@ -10,9 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.refusal import escape_controls
-from xcurves.core.result_frames import cell_text, without_controls
 from xcurves.core.run_checks import cure_incomplete
 from xcurves.results import ask, find_kind, prepare
+from xcurves.say.result_frames import cell_text, without_controls
 
 _LOOK: dict[str, Any] = {"max_rows": 40, "na_rep": "", "float_format": cell_text}
 

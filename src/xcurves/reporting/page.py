@@ -16,7 +16,6 @@ import xarray as xr
 from xcurves.core import labels, provenance, validation
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.validation import is_without_training
-from xcurves.core.wording import label_of
 from xcurves.plotting.curve_lines import anchors
 from xcurves.plotting.curves import curves_caption
 from xcurves.reporting import interactive as scripts
@@ -26,6 +25,7 @@ from xcurves.reporting.page_part import Links, PagePart, figures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.results import missing_parts, parts_of
+from xcurves.say.numbers import label_of
 
 _MOST_TASKS = 200  # of more, items, sentences say where algorithms disagree, without a table and a picture of each
 _GIVEN = {

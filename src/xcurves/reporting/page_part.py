@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.pairs import MOST_LISTED
 from xcurves.core.refusal import Refusal
 from xcurves.core.schema import ResultKind, Statement, captioned
-from xcurves.core.wording import count, interval, open_interval
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
+from xcurves.say.numbers import count, interval, open_interval
+from xcurves.say.pairs import MOST_LISTED
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 

@@ -16,11 +16,8 @@ import xarray as xr
 from xcurves import kinds
 from xcurves.core import provenance, validation
 from xcurves.core.labels import ordered, relabelled
-from xcurves.core.pairs import REFERENCE_FIRST, heading
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
-from xcurves.core.result_frames import without_controls
 from xcurves.core.validation import is_without_training
-from xcurves.core.wording import span
 from xcurves.reporting.score_table import (
     SPREADS,
     Mark,
@@ -33,6 +30,9 @@ from xcurves.reporting.score_table import (
     score_table,
 )
 from xcurves.results import ask, parts_of, prepare, table
+from xcurves.say.numbers import span
+from xcurves.say.pairs import REFERENCE_FIRST, heading
+from xcurves.say.result_frames import without_controls
 from xcurves.say.tables import Column, columns_of, in_words
 
 # what would be read as more than text

@@ -14,7 +14,7 @@ import pandas as pd
 
 from xcurves.array_types import Floats
 from xcurves.core.schema import TaskScores
-from xcurves.core.wording import decimals_of, percent, span
+from xcurves.say.numbers import decimals_of, percent, span
 
 Spread = Literal["ci", "sd", "se"]
 Mark = Literal["bold", "italic", "underline"]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.refusal import escape_controls
-from xcurves.core.wording import decimals_of, number, p_text, rounded, rounds_to_zero
+from xcurves.say.numbers import decimals_of, number, p_text, rounded, rounds_to_zero
 
 Role = Literal["label", "number", "p", "interval", "text"]
 Cell = tuple[str, ...]  # one text, or the parts of an interval: low, a word, high

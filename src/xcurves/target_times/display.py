@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.pairs import shown_interval
 from xcurves.core.provenance import alpha_of, significant
-from xcurves.core.wording import decimals_of, interval, rounded
+from xcurves.say.numbers import decimals_of, interval, rounded
+from xcurves.say.pairs import shown_interval
 
 DISPLAYED = "displayed_ci"
 DIRECTION = "direction"  # 1 sooner than the reference, -1 later, 0 neither

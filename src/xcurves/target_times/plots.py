@@ -9,11 +9,11 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core.labels import REFERENCE_COLOR, each_of
-from xcurves.core.wording import label_of, number
 from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
 from xcurves.plotting.drawn_names import list_rows, wrapped
 from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import BLACK, Style, bounds_of, style_in, style_of
+from xcurves.say.numbers import label_of, number
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 
 if TYPE_CHECKING:

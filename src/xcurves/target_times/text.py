@@ -10,9 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.result_frames import bounds, frame_of
 from xcurves.core.schema import Statement, statements
-from xcurves.core.wording import (
+from xcurves.say.numbers import (
     count,
     decimals_of,
     ends_of,
@@ -27,6 +26,7 @@ from xcurves.core.wording import (
     unadjusted_over_tasks,
     units_of,
 )
+from xcurves.say.result_frames import bounds, frame_of
 from xcurves.target_times.display import (
     DIRECTION,
     DISPLAYED,

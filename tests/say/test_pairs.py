@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from xcurves.core.pairs import shown_interval
+from xcurves.say.pairs import shown_interval
 
 
 def test_only_an_end_on_the_side_of_0_of_a_shown_difference_is_0():

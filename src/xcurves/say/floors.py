@@ -11,8 +11,8 @@ import numpy as np
 from xcurves.array_types import Floats
 from xcurves.core.provenance import significant
 from xcurves.core.refusal import Verbatim, give
-from xcurves.core.wording import number, span
 from xcurves.kernels.resampling.assignments import count_assignments
+from xcurves.say.numbers import number, span
 
 MOST_RUNS = 200  # a side that a cure may ask for
 RunsOfPair = tuple[tuple[int, int], ...]  # of both algorithms in every task

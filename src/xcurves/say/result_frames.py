@@ -10,7 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS, without_color_index
-from xcurves.core.pairs import (
+from xcurves.core.refusal import escape_controls
+from xcurves.core.schema import PAIR_COORDS
+from xcurves.say.pairs import (
     OPEN_ENDS,
     TURNED,
     has_open_ends,
@@ -18,8 +20,6 @@ from xcurves.core.pairs import (
     lower_is_better,
     sides_shown,
 )
-from xcurves.core.refusal import escape_controls
-from xcurves.core.schema import PAIR_COORDS
 
 _NO_COLUMN = "resample"  # the null distribution is no part of a frame
 

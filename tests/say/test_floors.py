@@ -10,7 +10,7 @@ import xcurves
 import xcurves.kinds
 from layers import slow
 from strategies import make_curves
-from xcurves.core.floors import fewest_flips, fewest_reassignments
+from xcurves.say.floors import fewest_flips, fewest_reassignments
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ALPHA = 0.05

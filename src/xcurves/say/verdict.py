@@ -1,6 +1,6 @@
 """The verdict about algorithms compared in pairs: who is best, who may be, by how much, and what would tell more.
 
-For a reader without statistics, in at most 70 words; all numbers come from the displayed pairs of `core.pairs`.
+For a reader without statistics, in at most 70 words; all numbers come from the displayed pairs of `say.pairs`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 
-from xcurves.core.compared_pairs import (
-    Comparison,
+from xcurves.say.compared_pairs import (
+    Compared,
     amount_inside,
     amount_of,
     because,
@@ -19,8 +19,8 @@ from xcurves.core.compared_pairs import (
     rounded_amount,
     why,
 )
-from xcurves.core.pairs import PairRow
-from xcurves.core.wording import listed, pvalue, quantity
+from xcurves.say.numbers import listed, pvalue, quantity
+from xcurves.say.pairs import PairRow
 
 MOST_WORDS = 70  # of a verdict
 _MOST_NAMED = 3  # algorithms that a sentence names
@@ -48,7 +48,7 @@ def n_words(sentences: Iterable[str]) -> int:
     return sum(len(sentence.split()) for sentence in sentences)
 
 
-def best_sentence(made: Comparison) -> str:
+def best_sentence(made: Compared) -> str:
     """Return who has the best mean, and its value; or that no best is named, and why."""
     best = made.best
     if best is None:
@@ -73,7 +73,7 @@ def best_sentence(made: Comparison) -> str:
     return f"{made.among}{names} have the {most} {mean}."
 
 
-def _who_is_above(made: Comparison, best: str) -> str:
+def _who_is_above(made: Compared, best: str) -> str:
     """Return who is shown to be better than the one with the best mean; or the circle that such pairs form."""
     circle = _circle(made, best)
     if not circle:
@@ -85,7 +85,7 @@ def _who_is_above(made: Comparison, best: str) -> str:
     return listed(links)
 
 
-def _circle(made: Comparison, start: str) -> list[tuple[str, str]]:
+def _circle(made: Compared, start: str) -> list[tuple[str, str]]:
     """Return the pairs of a circle in which each is shown to be better than the next, from where `start` leads."""
     if made.may_be_best:
         return []
@@ -102,7 +102,7 @@ def _circle(made: Comparison, start: str) -> list[tuple[str, str]]:
         walked.append(following)
 
 
-def claim_sentences(made: Comparison) -> Iterator[str]:
+def claim_sentences(made: Compared) -> Iterator[str]:
     """Yield who may be the best, and by how much the best is shown to be better than the nearest of the others."""
     best = made.best
     if best is None:
@@ -129,7 +129,7 @@ def claim_sentences(made: Comparison) -> Iterator[str]:
         yield f"Untested beside {best}: {_untested(made, best, untested)}."
 
 
-def _untested(made: Comparison, best: str, rows: Sequence[PairRow]) -> str:
+def _untested(made: Compared, best: str, rows: Sequence[PairRow]) -> str:
     """Return those that are not tested beside the best, with the reasons: "a and b (they share no task)"."""
     by_reason: dict[str, list[str]] = {}
     for row in rows:
@@ -143,7 +143,7 @@ def _untested(made: Comparison, best: str, rows: Sequence[PairRow]) -> str:
     return "; ".join(groups)
 
 
-def _sentence(made: Comparison, words: str, names: Sequence[str] = ()) -> str:
+def _sentence(made: Compared, words: str, names: Sequence[str] = ()) -> str:
     """Return words as a sentence that says on what they hold; a name in front keeps its letters."""
     if made.on:
         words = f"{made.on} {words}"
@@ -152,7 +152,7 @@ def _sentence(made: Comparison, words: str, names: Sequence[str] = ()) -> str:
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _who_may_be_best(made: Comparison, best: str) -> str:
+def _who_may_be_best(made: Compared, best: str) -> str:
     """Return which algorithms may be the best, the one with the best mean first, and over whom it is shown to be."""
     n = len(made.algorithms)
     shown = made.shown_below(best)
@@ -175,7 +175,7 @@ def _who_may_be_best(made: Comparison, best: str) -> str:
     return f"{_either(candidates)} may be the best; {below}."
 
 
-def _best_first(made: Comparison) -> list[str]:
+def _best_first(made: Compared) -> list[str]:
     """Return the algorithms by their means, the best first; those without a mean last."""
     sign = -1
     if made.lower_is_better:
@@ -183,7 +183,7 @@ def _best_first(made: Comparison) -> list[str]:
     return sorted(made.algorithms, key=lambda name: sign * made.means.get(name, -sign * inf))
 
 
-def _say_below(made: Comparison, shown: Sequence[PairRow], excluded: Sequence[str]) -> str:
+def _say_below(made: Compared, shown: Sequence[PairRow], excluded: Sequence[str]) -> str:
     """Return which others are shown to be worse than the best, by how much the nearest; or which are not the best."""
     if not shown:
         return f"{listed(excluded, _MOST_NAMED)} {is_or_are(excluded)} shown not to be"
@@ -195,7 +195,7 @@ def _say_below(made: Comparison, shown: Sequence[PairRow], excluded: Sequence[st
     return f"{said} ({near.other}, the nearest, by {amount_inside(made, near)})"
 
 
-def _two(made: Comparison) -> str:
+def _two(made: Compared) -> str:
     """Return what is shown of two algorithms."""
     (row,) = made.own_rows
     if isnan(row.p):
@@ -219,7 +219,7 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]])
 
 
-def left_out_sentence(made: Comparison, name: str, has: str) -> str:
+def left_out_sentence(made: Compared, name: str, has: str) -> str:
     """Return how the best stands to an algorithm that the verdict is not about, on what both have.
 
     `has` says what the algorithm has: "7 of the 20 tasks".
@@ -240,7 +240,7 @@ def left_out_sentence(made: Comparison, name: str, has: str) -> str:
     return f"{name} has {has}; on these {row.better} is {made.better} by {rounded_amount(row)} ({inside})."
 
 
-def these_sentence(made: Comparison, where: str, *, short: bool = False) -> str | None:
+def these_sentence(made: Compared, where: str, *, short: bool = False) -> str | None:
     """Return over how many others the best is shown to be better by another claim, such as on these very tasks.
 
     `short`: without the numbers of a single pair.
@@ -270,7 +270,7 @@ def these_sentence(made: Comparison, where: str, *, short: bool = False) -> str 
     return f"{where} {best} is shown to be {made.better} than {whom}."
 
 
-def _this_pair(made: Comparison, best: str, row: PairRow) -> str:
+def _this_pair(made: Compared, best: str, row: PairRow) -> str:
     """Return what is shown of the only pair; the best elsewhere may be behind here."""
     is_ahead = row.better == best
     if not is_ahead and row.amount != 0:
@@ -284,7 +284,7 @@ def _this_pair(made: Comparison, best: str, row: PairRow) -> str:
     return f"{best} {shown} to be {made.better} ({inside})"
 
 
-def reference_sentence(made: Comparison, reference: str, most: int = _MOST_BESIDE) -> str:
+def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE) -> str:
     """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
@@ -311,7 +311,7 @@ def reference_sentence(made: Comparison, reference: str, most: int = _MOST_BESID
     return f"Beside {reference}, {where}: {'; '.join(phrases)}."
 
 
-def _signed(made: Comparison, row: PairRow) -> str:
+def _signed(made: Compared, row: PairRow) -> str:
     """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
     if made.has_limits:
         return f"{rounded_amount(row)}: {limits_of(row)}"

@@ -8,16 +8,16 @@ from math import inf, isfinite, isnan
 
 import xarray as xr
 
-from xcurves.core.pairs import PairRow
 from xcurves.core.provenance import SCORE_NAME
-from xcurves.core.wording import decimals_of, open_interval, rounded
+from xcurves.say.numbers import decimals_of, open_interval, rounded
+from xcurves.say.pairs import PairRow
 
 _MOST_REASONS = 3  # that a sentence has
 Reasons = Mapping[frozenset[str], str]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """What the verdict about one task, or one benchmark, is made of."""
 
     rows: Sequence[PairRow]  # all displayed pairs
@@ -106,12 +106,12 @@ def beside(name: str, row: PairRow) -> str:
     return row.better
 
 
-def why(made: Comparison, row: PairRow) -> str:
+def why(made: Compared, row: PairRow) -> str:
     """Return why a pair has no p, "" where that is not known."""
     return made.reasons.get(frozenset(row[:2]), "")
 
 
-def because(made: Comparison, rows: Iterable[PairRow]) -> str:
+def because(made: Compared, rows: Iterable[PairRow]) -> str:
     """Return the reasons why pairs have no p, each once, behind a colon; "" if none is known."""
     reasons = list(dict.fromkeys(why(made, row) for row in rows if isnan(row.p)))
     known = [reason for reason in reasons if reason]
@@ -127,7 +127,7 @@ def is_or_are(names: Collection[str]) -> str:
     return "are"
 
 
-def amount_of(made: Comparison, row: PairRow, *more: str) -> str:
+def amount_of(made: Compared, row: PairRow, *more: str) -> str:
     """Return by how much the first of a pair is better, with its interval and what else is said."""
     inside = list(more)
     if made.has_limits:
@@ -137,7 +137,7 @@ def amount_of(made: Comparison, row: PairRow, *more: str) -> str:
     return f"{rounded_amount(row)} ({'; '.join(inside)})"
 
 
-def amount_inside(made: Comparison, row: PairRow) -> str:
+def amount_inside(made: Compared, row: PairRow) -> str:
     """Return the same inside of brackets: "7.6, more than 0 to 15.9"."""
     if made.has_limits:
         return f"{rounded_amount(row)}, {limits_of(row)}"

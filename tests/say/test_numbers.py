@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from xcurves.core import wording
-from xcurves.core.result_frames import cell_text
+from xcurves.say import numbers
+from xcurves.say.result_frames import cell_text
 
 NAN, INF = np.nan, np.inf
 
@@ -42,8 +42,8 @@ NAN, INF = np.nan, np.inf
     ],
 )
 def test_a_number(value, said):
-    assert wording.number(value) == said
-    assert wording.number(np.float32(value)) == said or abs(value) > 1e6 or 0 < abs(value) < 1e-15
+    assert numbers.number(value) == said
+    assert numbers.number(np.float32(value)) == said or abs(value) > 1e6 or 0 < abs(value) < 1e-15
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_number(value, said):
     ],
 )
 def test_an_interval(ends, said):
-    assert wording.interval(*ends) == said
+    assert numbers.interval(*ends) == said
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_an_interval(ends, said):
     ],
 )
 def test_a_p_value(p, said):
-    assert wording.pvalue(p) == said
+    assert numbers.pvalue(p) == said
 
 
 def test_a_p_at_the_floor_of_random_reassignments_says_so():
-    assert wording.pvalue(1e-4, 1e-4, 9999) == "p < .001 (the smallest that 9,999 reassignments can give)"
-    assert wording.pvalue(2e-3, 2e-3, 499) == "p = .002 (the smallest that 499 reassignments can give)"
-    assert wording.pvalue(2e-4, 1e-4, 9999) == "p < .001"
+    assert numbers.pvalue(1e-4, 1e-4, 9999) == "p < .001 (the smallest that 9,999 reassignments can give)"
+    assert numbers.pvalue(2e-3, 2e-3, 499) == "p = .002 (the smallest that 499 reassignments can give)"
+    assert numbers.pvalue(2e-4, 1e-4, 9999) == "p < .001"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_p_at_the_floor_of_random_reassignments_says_so():
     ],
 )
 def test_an_estimate_and_its_interval_have_the_same_decimals(given, said):
-    assert wording.estimated(*given) == said
+    assert numbers.estimated(*given) == said
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_an_estimate_and_its_interval_have_the_same_decimals(given, said):
     ],
 )
 def test_an_estimate_has_two_digits_at_least(given, said):
-    assert wording.estimated(*given) == said
+    assert numbers.estimated(*given) == said
 
 
 _DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -166,7 +166,7 @@ def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
                 ends[1] = INF
             elif side == "upper":
                 ends[0] = -INF
-            decimals = wording.decimals_of(*ends, estimate)
+            decimals = numbers.decimals_of(*ends, estimate)
             if decimals is None:
                 # the interval has no width but for rounding
                 assert 0.7 * half < 1e-14 * size
@@ -174,7 +174,7 @@ def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
             width = np.ptp([end for end in [*ends, estimate] if np.isfinite(end)])
             if side == "both":
                 width /= 2
-            said = [wording.rounded(each, decimals) for each in (estimate, *ends) if np.isfinite(each)]
+            said = [numbers.rounded(each, decimals) for each in (estimate, *ends) if np.isfinite(each)]
             least = width
             # next to an interval a trillion times as wide an estimate is as good as 0
             if size > 1e-12 * width:
@@ -194,27 +194,27 @@ def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
 
 
 def test_an_end_that_a_test_set_to_0_is_open():
-    assert wording.open_interval(0, 15.917, 7.5765) == "more than 0 to 15.9"
-    assert wording.open_interval(-15.917, 0, -7.5765) == "−15.9 to less than 0"
-    assert wording.open_interval(0.5, 15.917, 7.5765) == "0.5 to 15.9"
-    assert wording.open_interval(0, INF, 7) == "more than 0"
+    assert numbers.open_interval(0, 15.917, 7.5765) == "more than 0 to 15.9"
+    assert numbers.open_interval(-15.917, 0, -7.5765) == "−15.9 to less than 0"
+    assert numbers.open_interval(0.5, 15.917, 7.5765) == "0.5 to 15.9"
+    assert numbers.open_interval(0, INF, 7) == "more than 0"
     # all decimals that are shown are 0
-    assert wording.open_interval(0.004, 15.917, 7.5765) == "more than 0 to 15.9"
-    assert wording.open_interval(-15.917, -0.004, -7.5765) == "−15.9 to less than 0"
+    assert numbers.open_interval(0.004, 15.917, 7.5765) == "more than 0 to 15.9"
+    assert numbers.open_interval(-15.917, -0.004, -7.5765) == "−15.9 to less than 0"
 
 
 def test_counts_lists_and_spans():
-    assert wording.count(1, "run") == "1 run"
-    assert wording.count(9999, "reassignment") == "9,999 reassignments"
-    assert wording.count(2, "family", "families") == "2 families"
-    assert wording.listed(["a"]) == "a"
-    assert wording.listed(["a", "b", "c"]) == "a, b and c"
-    assert wording.listed(list("abcdefgh"), 2) == "a, b and 6 more"
-    assert wording.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2) == "x 1, y 1; x 1, y 2 and 1 more"
-    assert wording.span([3, 5, 4]) == "3 to 5"
-    assert wording.span([5]) == "5"
-    assert wording.percent(0.07) == "7 %"
-    assert wording.percent(1 - 0.9999999) == "1 × 10⁻⁵ %"
+    assert numbers.count(1, "run") == "1 run"
+    assert numbers.count(9999, "reassignment") == "9,999 reassignments"
+    assert numbers.count(2, "family", "families") == "2 families"
+    assert numbers.listed(["a"]) == "a"
+    assert numbers.listed(["a", "b", "c"]) == "a, b and c"
+    assert numbers.listed(list("abcdefgh"), 2) == "a, b and 6 more"
+    assert numbers.listed(["x 1, y 1", "x 1, y 2", "x 2, y 1"], 2) == "x 1, y 1; x 1, y 2 and 1 more"
+    assert numbers.span([3, 5, 4]) == "3 to 5"
+    assert numbers.span([5]) == "5"
+    assert numbers.percent(0.07) == "7 %"
+    assert numbers.percent(1 - 0.9999999) == "1 × 10⁻⁵ %"
 
 
 @pytest.mark.parametrize(
@@ -244,4 +244,4 @@ def test_numbers_of_printed_tables_keep_four_digits_at_every_scale(value, printe
     ],
 )
 def test_a_label_says_its_unit_once(name, units, said):
-    assert wording.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said
+    assert numbers.label_of(xr.DataArray(0.0, name=name, attrs={"units": units})) == said
