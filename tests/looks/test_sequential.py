@@ -400,9 +400,7 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
         for p in [latest.pvalue_adjusted.sel(pair=pair)]
         for difference in [latest.difference.sel(pair=pair).item()]
     )
-    still = (
-        "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks that are left)"
-    )
+    still = "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks left)"
     chance = round(100 * latest.chance.sel(pair="td3 - ddpg").item())
     assert said[0] == (
         f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop without a claim about it. "

@@ -46,6 +46,7 @@ _HOW = (
     "p is the sequential p of a randomization test within batches, valid at whatever look one stops, adjusted over "
     "pairs (Holm). It holds if the number of looks and the sizes of the batches were fixed before the first result."
 )
+_MOST_CHANCES = 3  # pairs whose chances an answer has
 _INTERVAL = "Intervals hold at all looks{together}; they assume a shift."
 _CHANCE = (
     "Chances are of continuations by normal runs with the spreads so far; the true difference of each is drawn from "
@@ -194,12 +195,10 @@ def _say_open(left: list[OpenPair], n_pairs: int, sizes: dict[Hashable, int], mo
     verb, them = "are", "them"
     if len(left) == 1:
         verb, them = "is", "it"
-    looks = f"the {more} looks that are left"
-    if more == 1:
-        looks = "the look that is left"
-    of_each = f"{span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
-    most = f"at most {more * max(sizes.values())} of each in {looks}"
-    return f"{which} {verb} still open: run {of_each} ({most}), or stop without a claim about {them}"
+    to_run = f"{span(map(float, sizes.values()))} more of each of {listed(sizes, 3)}"
+    if more > 1:
+        to_run += f" (at most {more * max(sizes.values())} of each in the {more} looks left)"
+    return f"{which} {verb} still open: run {to_run}, or stop without a claim about {them}"
 
 
 def _say_chances(left: list[OpenPair], more: int) -> str:
@@ -214,14 +213,17 @@ def _say_chances(left: list[OpenPair], more: int) -> str:
     if more == 1:
         looks = "The look left shows"
     if len(left) == 1:
-        return f"{looks} it in {_cases(known[0].chance)} (the difference as uncertain as it is now)."
-    named = [f"{_versus(pair.row)} in {_cases(pair.chance)}" for pair in known]
-    return f"{looks} {joined(named, ', ', 3)} (differences as uncertain as they are now)."
+        n_cases = _of_100(known[0].chance)
+        return f"{looks} it in about {n_cases} of 100 cases (the difference as uncertain as it is now)."
+    first, *others = known[:_MOST_CHANCES]
+    named = [f"{_versus(first.row)} in about {_of_100(first.chance)} of 100 cases"]
+    named += [f"{_versus(pair.row)} in {_of_100(pair.chance)}" for pair in others]
+    return f"{looks} {listed(named)}."
 
 
-def _cases(chance: float) -> str:
-    """Return a chance as "about 12 of 100 cases"."""
-    return f"about {round(100 * chance):d} of 100 cases"
+def _of_100(chance: float) -> int:
+    """Return in how many of 100 cases it is so."""
+    return round(100 * chance)
 
 
 def _versus(row: PairRow) -> str:
