@@ -93,6 +93,7 @@ def test_the_reference_lists_all():
 ELSEWHERE = {  # what "each with `_ci`" says, what the docstring of another function says, what is given back as it came
     "across_tasks": {"training_weights"},
     "tuning_curve": {"trials_to_match_reversed_ci"},
+    "mean_curves": {"level"},  # which becomes the coordinate training
     "optimal_allocation": {f"{name}_ci" for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")},
     "fit_scaling_law": set(kinds.kind("optimal_allocation").variables),
 }

@@ -112,6 +112,7 @@ CALLS = {  # how a kind is made, of two tasks where it has tasks
     "performance_cdf": lambda scores: xcurves.performance_cdf(scores, scores_at=[0.0, 1.0]),
     "compare_distributions": lambda scores: xcurves.compare_distributions(scores),
     "tuning_curve": lambda scores: xcurves.tuning_curve(scores, n_trials=6, bounds=(-9, 9)),
+    "mean_curves": lambda curves: xcurves.mean_curves(curves),
     "runs_needed": lambda curves: xcurves.runs_needed(curves.isel(task=0, drop=True), n_runs=[3, 4], **RATES),
 }
 GIVEN = {

@@ -48,6 +48,7 @@ REFUSE = {
     "align": (xcurves.align, {"on": "union"}),
     "time_to_target": (xcurves.time_to_target, {"target": 1.0}),
     "mean_time_to_target": (xcurves.mean_time_to_target, {"target": 1.0}),
+    "mean_curves": (xcurves.mean_curves, {}),
     "drop_incomplete": (xcurves.drop_incomplete, {}),
     "fit_power_law": (xcurves.fit_power_law, {}),
     "leave_one_size_out": (xcurves.leave_one_size_out, {}),

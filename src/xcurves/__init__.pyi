@@ -38,6 +38,7 @@ from xcurves.learning_curves.predict_loss import predict_loss as predict_loss
 from xcurves.looks.assign_looks import assign_looks as assign_looks
 from xcurves.looks.gate import gate as gate
 from xcurves.looks.sequential import sequential as sequential
+from xcurves.means.mean_curves import mean_curves as mean_curves
 from xcurves.multi_task.across_tasks import across_tasks as across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks as profile_across_tasks
 from xcurves.planning.runs_needed import runs_needed as runs_needed
@@ -85,6 +86,7 @@ __all__ = [
     "format_table",
     "gate",
     "leave_one_size_out",
+    "mean_curves",
     "mean_time_to_target",
     "normalize",
     "one_trial",

@@ -43,6 +43,7 @@ KINDS = {
     "performance_cdf": Public("distributions.performance_cdf", (CURVES,)),
     "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
     "tuning_curve": Public("distributions.tuning_curve", (CURVES,)),
+    "mean_curves": Public("means.mean_curves", (CURVES,)),
     "runs_needed": Public("planning.runs_needed", (CURVES,)),
 }
 

@@ -54,6 +54,7 @@ FAMILIES = (
     "distributions",
     "learning_curves",
     "looks",
+    "means",
     "multi_task",
     "planning",
     "profile",

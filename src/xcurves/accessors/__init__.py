@@ -46,6 +46,7 @@ class DataArrayCurves(_Accessor):
     fit_scaling_law = method(lambda: xcurves.fit_scaling_law)
     gate = method(lambda: xcurves.gate)
     leave_one_size_out = method(lambda: xcurves.leave_one_size_out)
+    mean_curves = method(lambda: xcurves.mean_curves)
     mean_time_to_target = method(lambda: xcurves.mean_time_to_target)
     normalize = method(lambda: xcurves.normalize)
     pairwise = method(lambda: xcurves.pairwise)

@@ -184,6 +184,16 @@ class DataArrayCurves:
         prior_strength: float = 5.0,
     ) -> xr.Dataset:
         """Predict the mean error at each size from all other sizes, by several variants of the learning curve."""
+    def mean_curves(
+        self,
+        *,
+        band: str | None = "pointwise",
+        smooth: float = 0.0,
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        rng: validation.Rng = None,
+    ) -> xr.Dataset:
+        """Return the mean of the runs of each algorithm along training, with a band."""
     def mean_time_to_target(
         self,
         target: Reference,

@@ -269,6 +269,15 @@ def check_drawable(curves: xr.DataArray) -> None:
     magnitudes.check_size(values, labels.task_names(curves), limit=1e300)
 
 
+def check_finite(scores: Floats, names: Sequence[str]) -> None:
+    """Refuse scores, shape (task, ...), that are infinite or too large to be squared: none has a mean that is known."""
+    infinite = scores[np.isinf(scores)]
+    if infinite.size:
+        reason, cure = failed_runs.refused_infinity(infinite[0], infinite)
+        raise Refusal("curves", UNSAID, f"curves {reason}", cure)
+    magnitudes.check_size(scores, names)
+
+
 def check_groups(
     present: NDArray[np.bool_],
     name: str,

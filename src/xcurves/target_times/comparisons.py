@@ -14,9 +14,9 @@ import numpy as np
 from xcurves.array_types import Floats, Index
 from xcurves.core.jobs import Group
 from xcurves.core.refusal import Refusal, Verbatim
-from xcurves.kernels.times import mean_curves
+from xcurves.kernels.times import curve_tracks
+from xcurves.kernels.times.curve_tracks import NO_CURVE
 from xcurves.kernels.times.hitting_times import LogTimes, medians
-from xcurves.kernels.times.mean_curves import NO_CURVE
 from xcurves.target_times.mean_time_to_target import (
     Readings,
     times_of,
@@ -60,12 +60,12 @@ def to_last_level(group: Group, reference: Index, *, log: bool, sign: float) -> 
 
     # Welch's test of the two means, which also says whether there is an estimate.
     n_free = [len(scores) - 1 for scores in last]
-    track = mean_curves.tracks(curves, level.tolist(), error, n_free, log=log)
+    track = curve_tracks.tracks(curves, level.tolist(), error, n_free, log=log)
     alpha = group.context.alpha
     of_all = _together(skipped, cells.n_algorithms, alpha)
     variables |= times_of(track, skipped, alpha)
     times_together = times_of(track, skipped, of_all)["time_ci"]
-    variables["pvalue"] = mean_curves.pvalue_of(track, horizon)
+    variables["pvalue"] = curve_tracks.pvalue_of(track, horizon)
 
     variables |= _ratios(skipped, variables, {"low": end, "high": end, "reason": np.zeros_like(skipped)})
     best_mean = np.array([curve.runs.mean(axis=0).max() for curve in others])
@@ -201,7 +201,7 @@ def _at_level(
 
 
 def _one_sided(
-    track: mean_curves.Tracks,
+    track: curve_tracks.Tracks,
     cells: Readings,
     reference: Index,
     skipped: Index,

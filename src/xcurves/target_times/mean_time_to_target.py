@@ -16,6 +16,7 @@ from xcurves.core import direction, magnitudes, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.jobs import Group
 from xcurves.core.labels import EVALUATION, in_label_order
+from xcurves.core.own_levels import scores_and_levels
 from xcurves.core.refusal import Cure, Refusal, Verbatim
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
@@ -25,8 +26,8 @@ from xcurves.frames.normalize import (
     say_reference,
 )
 from xcurves.kernels.resampling.moments import count_levels
-from xcurves.kernels.times import mean_curves
-from xcurves.kernels.times.mean_curves import NO_CURVE, Tracks
+from xcurves.kernels.times import curve_tracks
+from xcurves.kernels.times.curve_tracks import NO_CURVE, Tracks
 from xcurves.target_times import kinds
 from xcurves.target_times.text import Reason, described
 
@@ -140,15 +141,7 @@ def curves_and_target(
         core_of_times = (*joined, "algorithm", "run")
         return _times_and_budgets(curves, core_of_times), core_of_times, {}
 
-    core = (*joined, "algorithm", "run", EVALUATION)
-    training = curves["training"].reset_coords(drop=True)
-    bare = curves.drop_vars(["training", EVALUATION], errors="ignore")
-    scores = bare.rename({curves.dims[-1]: EVALUATION}).transpose(..., *core)
-    if training.ndim == 1:
-        levels = xr.DataArray(training.data, dims=EVALUATION)
-    else:
-        levels = training.transpose(*scores.dims)
-
+    scores, levels, core = scores_and_levels(curves, joined)
     of_task = scores.isel({"algorithm": 0, "run": 0, EVALUATION: 0}, drop=True)
     # Kernels without a target of the user have one of their own.
     level: Reference = 0.0
@@ -156,13 +149,7 @@ def curves_and_target(
         level = target
     targets = check_reference(of_task, "target", level).broadcast_like(of_task)
 
-    # results take its unit
-    scores = scores.assign_coords(training=xr.Variable((), 0.0, training.attrs))
-    data = [
-        scores,
-        in_label_order(levels, core),
-        targets.transpose(*of_task.dims),
-    ]
+    data = [scores, levels, targets.transpose(*of_task.dims)]
     sign = -1.0
     if higher:
         sign = 1.0
@@ -201,7 +188,7 @@ class Readings:
         if log:
             u = np.log(levels)
         u = np.broadcast_to(u, scores.shape)
-        self.curves = [mean_curves.curve_of_runs(u[cell], scores[cell]) for cell in np.ndindex(scores.shape[:-2])]
+        self.curves = [curve_tracks.curve_of_runs(u[cell], scores[cell]) for cell in np.ndindex(scores.shape[:-2])]
 
         numbers = [(len(curve.runs), len(curve.u), curve.n_ended_early, curve.last) for curve in self.curves]
         self.n_runs, n_levels, self.n_ended_early, self.last = np.array(numbers).T
@@ -274,8 +261,8 @@ def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float | Floats) -> 
 
     The time is known to lie between `low` and `high`.
     """
-    u, point = mean_curves.first_crossing(track)
-    hull = mean_curves.hull_by_pvalue(track, alpha)
+    u, point = curve_tracks.first_crossing(track)
+    hull = curve_tracks.hull_by_pvalue(track, alpha)
     ends = [track.training(hull.lower), track.training(hull.upper)]
     first, last = track.training(track.u[0]), track.training(track.u[-1])
 
@@ -297,7 +284,7 @@ def times_of(track: Tracks, reason: NDArray[np.intp], alpha: float | Floats) -> 
 
 def times_to_target(cells: Readings, alpha: float) -> tuple[Tracks, dict[str, Any]]:
     """Return all curves with their times to the target, without interval in tasks where no run gets there."""
-    track = mean_curves.tracks(cells.curves, cells.target.tolist(), log=cells.log)
+    track = curve_tracks.tracks(cells.curves, cells.target.tolist(), log=cells.log)
     times = times_of(track, cells.reason, alpha)
     best = cells.best.reshape(-1, cells.n_algorithms).max(axis=1).repeat(cells.n_algorithms)
     beyond = (best < cells.target) & (cells.reason == Reason.ESTIMATED)

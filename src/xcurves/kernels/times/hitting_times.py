@@ -18,8 +18,8 @@ from xcurves.kernels.resampling.batches import stretches
 from xcurves.kernels.resampling.plans import FlipPlan
 from xcurves.kernels.resampling.shifts import halve
 from xcurves.kernels.resampling.streams import make_generator
-from xcurves.kernels.times import mean_curves
-from xcurves.kernels.times.mean_curves import Tracks
+from xcurves.kernels.times import curve_tracks
+from xcurves.kernels.times.curve_tracks import Tracks
 
 _AT_ONCE = 2**21  # evaluations of all runs of a batch
 
@@ -305,9 +305,9 @@ class _WeightedTimes(NamedTuple):
     @classmethod
     def of(cls, track: Tracks, weight: Floats, owner: Index, offset: Floats) -> _WeightedTimes:
         n = len(offset)
-        u, point = mean_curves.first_crossing(track)
+        u, point = curve_tracks.first_crossing(track)
         time = track.training(u)
-        error, df = mean_curves.slope_error(track, point)
+        error, df = curve_tracks.slope_error(track, point)
         with np.errstate(invalid="ignore", divide="ignore"):
             log_time = np.log(time)
             log_error = np.abs(weight) * error
@@ -327,7 +327,7 @@ class _WeightedTimes(NamedTuple):
 
     def reach(self, critical: Floats) -> Floats:
         """Return how far limits are below and above the estimate, by root sum of squares."""
-        hull = mean_curves.hull_by_statistic(self.track, critical[self.owner])
+        hull = curve_tracks.hull_by_statistic(self.track, critical[self.owner])
         lower = self.track.training(hull.lower)
         upper = self.track.training(hull.upper)
         with np.errstate(divide="ignore"):

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from layers import slow
-from xcurves.kernels.times import hitting_times, mean_curves
+from xcurves.kernels.times import curve_tracks, hitting_times
 
 SEEDS = range(12)
 
@@ -38,9 +38,9 @@ def example(seed):
 
 
 def welch(levels, scores, others):
-    curve = mean_curves.curve_of_runs(levels, scores)
+    curve = curve_tracks.curve_of_runs(levels, scores)
     spread = [others.var(ddof=1) / len(others)]
-    return curve, mean_curves.tracks([curve], [others.mean()], spread, [len(others) - 1])
+    return curve, curve_tracks.tracks([curve], [others.mean()], spread, [len(others) - 1])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -69,8 +69,8 @@ def test_the_hull_is_that_of_a_dense_grid(seed, alpha, test):
     _, levels, scores, others = example(seed)
     curve, track = welch(levels, scores, others)
     if test == "t":
-        track = mean_curves.tracks([curve], [others.mean()])
-    hull = mean_curves.hull_by_pvalue(track, alpha)
+        track = curve_tracks.tracks([curve], [others.mean()])
+    hull = curve_tracks.hull_by_pvalue(track, alpha)
     grid = np.unique(np.concatenate([np.linspace(curve.u[0], curve.u[-1], 20_000), curve.u]))
     read = at(levels, scores, grid)
     if test == "t":
@@ -95,25 +95,25 @@ def test_the_hull_is_that_of_a_dense_grid(seed, alpha, test):
             p[mine & (grid >= grid[place])].max(),
         )
         smallest = min(max(before, up_to), max(after, onwards))
-        assert mean_curves.pvalue_of(track, grid[[place]])[0] == pytest.approx(smallest, rel=0.01)
+        assert curve_tracks.pvalue_of(track, grid[[place]])[0] == pytest.approx(smallest, rel=0.01)
 
 
 def test_runs_with_gaps_in_a_union_grid_are_read_between_their_own_levels():
     levels = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
     scores = np.array([[0.0, np.nan, 2.0, np.nan, 4.0], [np.nan, 3.0, 5.0, 7.0, np.nan], [np.nan] * 5])
-    curve = mean_curves.curve_of_runs(np.broadcast_to(levels, scores.shape), scores)
+    curve = curve_tracks.curve_of_runs(np.broadcast_to(levels, scores.shape), scores)
     assert curve.u.tolist() == [1.0, 2.0, 3.0]
     assert curve.runs.tolist() == [[1.0, 2.0, 3.0], [3.0, 5.0, 7.0]]
     assert curve[2:] == (3.0, 0)  # a step of the other ends at 2
 
 
 def test_equal_runs_have_p_1_at_their_level_and_0_elsewhere():
-    curve = mean_curves.MeanCurve(np.arange(3.0), np.tile([0.1, 0.2, 0.3], (3, 1)), 2.0, 0)
-    track = mean_curves.tracks([curve], [0.2])
+    curve = curve_tracks.MeanCurve(np.arange(3.0), np.tile([0.1, 0.2, 0.3], (3, 1)), 2.0, 0)
+    track = curve_tracks.tracks([curve], [0.2])
     p = track.pvalues(track.d, track.v)
     assert (p[track.d == 0] == 1).all()
     assert (p[track.d != 0] == 0).all()
-    hull = mean_curves.hull_by_pvalue(track, 0.05)
+    hull = curve_tracks.hull_by_pvalue(track, 0.05)
     assert [hull.lower[0], hull.upper[0]] == pytest.approx([1.0, 1.0])
 
 
@@ -121,11 +121,11 @@ def test_equal_runs_have_p_1_at_their_level_and_0_elsewhere():
 def test_one_time_alone_has_the_interval_of_its_t_test(seed):
     """A sum of one log time, weight 1, is that time: root sum of squares of one limit is the limit."""
     rng = np.random.default_rng(seed)
-    curve = mean_curves.curve_of_runs(*ragged(rng, 5, slope=1.5))
-    track = mean_curves.tracks([curve], [0.5])
+    curve = curve_tracks.curve_of_runs(*ragged(rng, 5, slope=1.5))
+    track = curve_tracks.tracks([curve], [0.5])
     one = hitting_times.LogTimes(track, np.zeros((1, 1), int), np.ones(1), np.zeros(1))
     (ends,), _ = one.geometric_means(np.zeros(1, int), np.zeros(1, int), 0.05)
-    hull = mean_curves.hull_by_pvalue(track, 0.05)
+    hull = curve_tracks.hull_by_pvalue(track, 0.05)
     np.testing.assert_allclose(ends[0], [max(hull.lower[0], 0.0), hull.upper[0]], rtol=1e-10)
 
 
@@ -133,9 +133,9 @@ def test_one_time_alone_has_the_interval_of_its_t_test(seed):
 def test_a_sum_of_log_times_agrees_with_its_p_at_every_level(seed):
     rng = np.random.default_rng(seed)
     curves = [
-        mean_curves.curve_of_runs(*ragged(rng, int(rng.integers(2, 6)), slope=slope)) for slope in (1, 1.1, 0.8, 1.2)
+        curve_tracks.curve_of_runs(*ragged(rng, int(rng.integers(2, 6)), slope=slope)) for slope in (1, 1.1, 0.8, 1.2)
     ]
-    track = mean_curves.tracks(curves, [0.5] * 4)
+    track = curve_tracks.tracks(curves, [0.5] * 4)
     ratios = hitting_times.LogTimes(track, np.array([[0, 1], [2, 3]]), np.array([1.0, -1.0]), np.zeros(2))
     _, (p,) = ratios.geometric_means(np.arange(2), np.zeros(2, int), 0.05)
     assert 0 < p < 1

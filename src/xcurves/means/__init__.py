@@ -1,0 +1,1 @@
+"""The mean curves of algorithms."""

@@ -1,0 +1,35 @@
+"""The kind of result of mean curves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.schema import ResultKind, Var, captioned
+from xcurves.means import text
+
+_CURVE = ("task", "algorithm", "training")
+
+MEAN_CURVES = ResultKind(
+    name="mean_curves",
+    question="How good is each algorithm along training?",
+    argument="curves",
+    variables={
+        "mean_curve": Var(_CURVE, "mean score of the runs", "score"),
+        "mean_curve_ci": Var((*_CURVE, "ci_bound"), "end of the band around the mean", "score"),
+        "level": Var(_CURVE, "training level", "training", when="own levels"),
+        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
+    },
+    coords={"ci_bound": CI_BOUNDS, "evaluation": ()},
+    rows=("algorithm", "training", "evaluation"),
+    references=("Student (1908), Biometrika 6, 1-25, doi:10.1093/biomet/6.1.1",),
+    method=(
+        "Curves are means of runs at the training levels that all runs of an algorithm have.",
+        "runs are taken to be independent, their mean to be normally distributed",
+    ),
+    table=captioned(
+        text.last_means,
+        "The mean score of each algorithm at the last level that all its runs have, with the ends of its band.",
+    ),
+    statements=text.mean_statements,
+)
