@@ -205,6 +205,7 @@ CASES = {
     ),
     "tuning_curve: three": lambda: xcurves.tuning_curve(trials(n_runs=12), n_trials=6, bounds=(-9, 9)),
     "tuning_curve: two": lambda: xcurves.tuning_curve(trials((0, 0)), n_trials=6),
+    "mean_curves: two": lambda: xcurves.mean_curves(curves([2, 0])),
     "runs_needed: two": lambda: xcurves.runs_needed(curves([2, 0]), n_runs=[3, 4], **TESTS),
 }
 
