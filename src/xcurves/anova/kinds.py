@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from xcurves.anova import plots, tables, text
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
+from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
+    ALONG,
+    MOST_BANDS,
     OF_PAIRS,
     PAIR_COORDS,
     Drawing,
@@ -18,8 +22,14 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.plotting.matrices import view_along_training
-from xcurves.say.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+from xcurves.say.pairs import ALONG_TRAINING, IN_BAND, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+
+if TYPE_CHECKING:
+    from xcurves.anova import plots, tables, text
+    from xcurves.plotting import matrices
+else:
+    plots, tables, text = later("xcurves.anova", "plots", "tables", "text")
+    (matrices,) = later("xcurves.plotting", "matrices")
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")
@@ -180,7 +190,11 @@ PAIRWISE = ResultKind(
         pairs=tables.pairs_of_verdict,
     ),
     views={
-        "curve_difference": view_along_training("all levels of its pair together"),
+        "curve_difference": View(
+            Drawing(matrices.draw_along_training, suits=matrices.suits_along_training, options=ALONG),
+            {"": ALONG_TRAINING, "band": f"The band holds for all levels of its pair together: {IN_BAND}"},
+            panels={"pair": MOST_BANDS},
+        ),
         "difference": View(
             Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters, options=OF_PAIRS),
             {

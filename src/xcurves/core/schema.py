@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 TASK = "task"  # in the dims of a variable: all dims that broadcast
 JOINED = "joined_task"  # the dim of tasks that are computed together, whatever its name
+MOST_CURVES, MOST_BANDS = 8, 3  # that one panel shows; more have a panel each
 
 
 @dataclass(frozen=True, slots=True)

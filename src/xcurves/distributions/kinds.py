@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.later import later
 from xcurves.core.schema import (
     DASHED,
+    MOST_CURVES,
     PAIR_COORDS,
     SCALED,
     Drawing,
@@ -22,11 +24,16 @@ from xcurves.core.schema import (
     captioned,
 )
 from xcurves.core.validation import is_without_training
-from xcurves.distributions import plots, text, tuning_text
-from xcurves.frames.align import align
-from xcurves.plotting.look import MOST_CURVES
-from xcurves.plotting.matrices import n_pair_columns, n_pair_rows
 from xcurves.say.numbers import span, units_of
+
+if TYPE_CHECKING:
+    from xcurves.distributions import plots, text, tuning_text
+    from xcurves.frames import align
+    from xcurves.plotting import matrices
+else:
+    plots, text, tuning_text = later("xcurves.distributions", "plots", "text", "tuning_text")
+    (align,) = later("xcurves.frames", "align")
+    (matrices,) = later("xcurves.plotting", "matrices")
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
 LOCAL_LEVELS = (
@@ -48,7 +55,7 @@ def final_scores(
     if is_without_training(curves):
         return curves.isel(training=0, drop=True), {}, {}
     try:
-        final = align(curves, "final", runs_short="cut").compute()
+        final = align.align(curves, "final", runs_short="cut").compute()
     except ValueError as error:
         raise NotApplicableError(str(error)) from error
     level = final["training"].where(final.notnull().any(["algorithm", "run"])).max("training")
@@ -307,7 +314,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     statements=text.comparison_statements,
     views={
         "prob_greater": View(
-            Drawing(plots.draw_prob_greater, rows=n_pair_rows, columns=n_pair_columns),
+            Drawing(plots.draw_prob_greater, rows=matrices.n_pair_rows, columns=matrices.n_pair_columns),
             "Probabilities that the first of a pair scores higher, with their intervals; at 0.5 neither does.",
             many=View(
                 Drawing(

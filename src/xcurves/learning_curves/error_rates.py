@@ -168,18 +168,6 @@ def applicable_errors(
     return curves, {}, {}
 
 
-def points_of_law(
-    losses: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return losses at points of model size and tokens, of which readers or calls say which they are."""
-    if not {"model_size", "tokens"} <= set(losses.coords) or losses.sizes["training"] > 1:
-        raise NotApplicableError("scores have no coordinates model_size and tokens", obvious=True)
-    points = losses.isel(training=0, drop=True)
-    if points.sizes["algorithm"] == 1:
-        points = points.squeeze("algorithm", drop=True)
-    return points, {}, {}
-
-
 _OF_RUNS = re.compile(r"(^|[^a-z])(epochs?|steps?|iterations?|iters?)($|[^a-z])", re.IGNORECASE)
 _PROGRESS = "the progress of one run, which is no curve over data sizes: each size is a training to its end"
 

@@ -20,15 +20,15 @@ from xcurves.kernels.intervals import t_quantile
 from xcurves.kernels.laws import scaling_intervals
 from xcurves.kernels.laws.powerlaw import around, around_in_logs
 from xcurves.kernels.laws.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Runs
-from xcurves.learning_curves import kinds
+from xcurves.learning_curves import kinds, unfit_laws
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import blank, put, say_unfit
 from xcurves.learning_curves.error_rates import check_n, check_number
 
 _CURES = {
-    laws.TOGETHER: "Vary tokens at one model size, or fit compute alone: losses as a curve over training",
-    laws.NOT_POSITIVE: "Give losses above 0, or mask the others: losses.where(losses > 0)",
-    laws.EQUAL: "Check which losses were given",
+    unfit_laws.TOGETHER: "Vary tokens at one model size, or fit compute alone: losses as a curve over training",
+    unfit_laws.NOT_POSITIVE: "Give losses above 0, or mask the others: losses.where(losses > 0)",
+    unfit_laws.EQUAL: "Check which losses were given",
 }
 
 
@@ -177,16 +177,16 @@ def fit_scaling_law(
 def _warn_of_laws(result: xr.Dataset, names: list[str]) -> None:
     """Warn once of laws that cannot be fitted; refuse a computed result without any."""
     unfit = result["unfit"].to_numpy().ravel()
-    if (unfit != laws.FITTED).all():
+    if (unfit != unfit_laws.FITTED).all():
         why = int(unfit[0])
         cure = _CURES.get(why, "Add runs of other sizes and amounts of tokens")
         raise Refusal(
             "result",
             UNSAID,
-            f"{names[0]}no law can be fitted: {laws.LAW_REASONS[why]}",
+            f"{names[0]}no law can be fitted: {unfit_laws.LAW_REASONS[why]}",
             cure,
         )
-    for said in say_unfit(unfit, names, laws.LAW_REASONS, "law"):
+    for said in say_unfit(unfit, names, unfit_laws.LAW_REASONS, "law"):
         provenance.warn(said)
 
 
@@ -197,7 +197,7 @@ def _fit_laws(group: Group, **options: Any) -> dict[str, Any]:
     reasons = laws.unfit_laws(runs, losses)
     out: dict[str, Any] = blank(group.layout, len(losses))
     out |= {"unfit": reasons, "loss": losses, "n_runs": (~np.isnan(losses)).sum(axis=1)}
-    fitted = np.flatnonzero(reasons == laws.FITTED)
+    fitted = np.flatnonzero(reasons == unfit_laws.FITTED)
     if fitted.size:
         put(
             out,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
+from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.later import later
 from xcurves.core.schema import (
+    MOST_CURVES,
     PAIR_COORDS,
     Drawing,
     Part,
@@ -17,11 +22,14 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.learning_curves import plots, scaling_text, tables, text
-from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.error_rates import applicable_errors, points_of_law
-from xcurves.learning_curves.scaling_laws import LAW_REASONS
-from xcurves.plotting.look import MOST_CURVES
+from xcurves.learning_curves.unfit_curves import REASONS
+from xcurves.learning_curves.unfit_laws import LAW_REASONS
+
+if TYPE_CHECKING:
+    from xcurves.learning_curves import error_rates, plots, scaling_text, tables, text
+else:
+    error_rates, scaling_text = later("xcurves.learning_curves", "error_rates", "scaling_text")
+    plots, tables, text = later("xcurves.learning_curves", "plots", "tables", "text")
 
 COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
 _TASK = ("task",)
@@ -42,6 +50,18 @@ _HOFFMANN = (
     "Hoffmann et al. (2022), Training Compute-Optimal Large Language Models, doi:10.48550/arXiv.2203.15556",
     "Besiroglu, Erdil, Barnett & You (2024), Chinchilla Scaling: A Replication Attempt, doi:10.48550/arXiv.2404.10102",
 )
+
+
+def points_of_law(
+    losses: xr.DataArray,
+) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return losses at points of model size and tokens, of which readers or calls say which they are."""
+    if not {"model_size", "tokens"} <= set(losses.coords) or losses.sizes["training"] > 1:
+        raise NotApplicableError("scores have no coordinates model_size and tokens", obvious=True)
+    points = losses.isel(training=0, drop=True)
+    if points.sizes["algorithm"] == 1:
+        points = points.squeeze("algorithm", drop=True)
+    return points, {}, {}
 
 
 def _one_where(dims: tuple[str, ...], words: str, when: str | None = None, *, coord: bool = False) -> Var:
@@ -172,7 +192,7 @@ FIT_POWER_LAW = ResultKind(
         "octaves an octave, and what to know of it.",
     ),
     statements=text.fit_statements,
-    part=Part("power_law", 3, applicable_errors, refuses=True),
+    part=Part("power_law", 3, error_rates.applicable_errors, refuses=True),
     views={
         "curve": View(
             plots.draw_learning_curves,

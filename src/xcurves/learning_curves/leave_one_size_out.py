@@ -20,9 +20,10 @@ from xcurves.core.validation import check_curves
 from xcurves.kernels.laws import powerlaw, wls
 from xcurves.kernels.laws.learning import Model, Sizes
 from xcurves.learning_curves import error_rates, kinds
-from xcurves.learning_curves.curvefit import FITTED, RISING, refuse_unfit, unfit
+from xcurves.learning_curves.curvefit import refuse_unfit, unfit
 from xcurves.learning_curves.error_rates import check_model
 from xcurves.learning_curves.fit_power_law import core_dims
+from xcurves.learning_curves.unfit_curves import FITTED, RISING
 
 Variants = Mapping[str, Mapping[str, Any]]
 

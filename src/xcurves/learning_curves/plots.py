@@ -11,10 +11,11 @@ import xarray as xr
 from xcurves import kinds
 from xcurves.array_types import Floats
 from xcurves.kernels.laws import scaling_intervals
-from xcurves.learning_curves.curvefit import REASONS
-from xcurves.learning_curves.scaling_laws import COST, LAW_REASONS
+from xcurves.learning_curves.scaling_laws import COST
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
+from xcurves.learning_curves.unfit_curves import REASONS
+from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.plotting.drawn_names import list_rows, wrapped
 from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import Style, bounds_of, fill_band, style_in

@@ -17,28 +17,29 @@ from xcurves.core.jobs import Group
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Words, WrongType
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import ResultKind
-from xcurves.kernels.laws.scaling_intervals import DISTINCT, Known, extent_of, loss
+from xcurves.kernels.laws.scaling_intervals import Known, extent_of, loss
 from xcurves.kernels.laws.scaling_law import Runs
 from xcurves.learning_curves import error_rates
 from xcurves.learning_curves.error_rates import array_of, bare, check_positive, on_dims
 from xcurves.learning_curves.fitted_curves import variables_of_fit
+from xcurves.learning_curves.unfit_laws import (
+    DISTINCT,
+    EQUAL,
+    FEW_RUNS,
+    FEW_SIZES,
+    FEWEST,
+    FITTED,
+    NO_LOSSES,
+    NOT_POSITIVE,
+    TOGETHER,
+)
 
 PARAMS = ("E", "A", "B", "alpha", "beta")
 COST = "flops_per_token_and_parameter"
 LARGEST = 1e50  # size or amount of tokens: A N^-alpha and compute stay finite
 _LARGEST_LOSS = 1e30  # whose sixth power stays finite
-_FEWEST = 10  # runs
-_TOGETHER = 0.99  # correlation of ln N and ln D
+_CORRELATED = 0.99  # correlation of ln N and ln D
 _ALIKE = 1e-12
-FITTED, NO_LOSSES, FEW_RUNS, FEW_SIZES, TOGETHER, EQUAL, NOT_POSITIVE = range(7)
-LAW_REASONS = {
-    NO_LOSSES: "no losses",
-    FEW_RUNS: f"fewer than {_FEWEST} runs",
-    FEW_SIZES: f"fewer than {DISTINCT} model sizes or amounts of tokens",
-    TOGETHER: "model size and tokens move together; fit_power_law on compute",
-    EQUAL: "losses do not vary",
-    NOT_POSITIVE: "a loss is not positive",
-}
 # coordinates and their long names
 SIZES = {"model_size": "parameters of the model", "tokens": "tokens"}
 _READ = {  # what later methods read from a fit: core dims of variables
@@ -141,11 +142,11 @@ def unfit_laws(runs: Runs, losses: Floats) -> NDArray[np.int8]:
     for i, present in enumerate(patterns):
         sizes = runs.n[present], runs.d[present]
         logs, n_runs = np.log(sizes), present.sum()
-        if n_runs < _FEWEST:
+        if n_runs < FEWEST:
             found[which.ravel() == i] = FEW_RUNS if n_runs else NO_LOSSES
         elif min(len(np.unique(each)) for each in sizes) < DISTINCT:
             found[which.ravel() == i] = FEW_SIZES
-        elif abs(np.corrcoef(*logs)[0, 1]) > _TOGETHER or np.ptp(logs, axis=1).min() == 0:
+        elif abs(np.corrcoef(*logs)[0, 1]) > _CORRELATED or np.ptp(logs, axis=1).min() == 0:
             found[which.ravel() == i] = TOGETHER
     least, most = np.fmin.reduce(losses, axis=1), np.fmax.reduce(losses, axis=1)
     with np.errstate(invalid="ignore"):

@@ -10,8 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.schema import Statement, statements
-from xcurves.learning_curves.scaling_laws import LAW_REASONS, PARAMS, SIZES
+from xcurves.learning_curves.scaling_laws import PARAMS, SIZES
 from xcurves.learning_curves.text import Row, between, rows_of
+from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.say.numbers import estimated, interval, joined, listed, number, percent
 from xcurves.say.result_frames import bounds, frame_of
 

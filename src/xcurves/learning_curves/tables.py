@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.learning_curves.curvefit import PARAMETERS, REASONS
+from xcurves.learning_curves.curvefit import PARAMETERS
 from xcurves.learning_curves.text import MISSED, STRETCH, edge_word
+from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.say.result_frames import bounds, frame_of
 
 _SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}

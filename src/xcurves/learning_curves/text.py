@@ -13,9 +13,9 @@ import xarray as xr
 from xcurves.core.labels import result_names, task_dims
 from xcurves.core.schema import Statement, statements
 from xcurves.kernels.laws.powerlaw import FAR
-from xcurves.learning_curves.curvefit import REASONS
 from xcurves.learning_curves.error_rates import on_dims
 from xcurves.learning_curves.fitted_curves import with_more_data
+from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.say.numbers import (
     decimals_of,
     estimated,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.later import later
 from xcurves.core.schema import (
     PAIR_COORDS,
     Drawing,
@@ -18,7 +19,13 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.looks import for_programs, gate_text, plots, sequential_text
+
+if TYPE_CHECKING:
+    from xcurves.looks import for_programs, gate_text, plots, sequential_text
+else:
+    for_programs, gate_text, plots, sequential_text = later(
+        "xcurves.looks", "for_programs", "gate_text", "plots", "sequential_text"
+    )
 
 _BY_LOOK = ("task", "pair", "look")
 _INTERVAL = (*_BY_LOOK, "ci_bound")

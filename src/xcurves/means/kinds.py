@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.later import later
 from xcurves.core.schema import ResultKind, Var, captioned
-from xcurves.means import text
+
+if TYPE_CHECKING:
+    from xcurves.means import text
+else:
+    (text,) = later("xcurves.means", "text")
 
 _CURVE = ("task", "algorithm", "training")
 

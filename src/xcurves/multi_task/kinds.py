@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.later import later
 from xcurves.core.schema import (
     ALONG,
     OF_PAIRS,
@@ -22,12 +23,24 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.multi_task import place_plots, plots, profile_text, tables, text
-from xcurves.multi_task.absent_runs import refuse_strangers
-from xcurves.multi_task.answers_shown import as_shown
 from xcurves.multi_task.claims import TASK_CLAIMS
-from xcurves.multi_task.task_scores import scores_by_task
 from xcurves.say.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+
+if TYPE_CHECKING:
+    from xcurves.multi_task import (
+        absent_runs,
+        answers_shown,
+        place_plots,
+        plots,
+        profile_text,
+        tables,
+        task_scores,
+        text,
+    )
+else:
+    absent_runs, answers_shown, task_scores = later("xcurves.multi_task", "absent_runs", "answers_shown", "task_scores")
+    place_plots, plots, tables = later("xcurves.multi_task", "place_plots", "plots", "tables")
+    profile_text, text = later("xcurves.multi_task", "profile_text", "text")
 
 _Made = TypeVar("_Made")
 _PAIR = ("task", "pair")
@@ -70,7 +83,7 @@ def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataA
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
         raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
     # whose tasks would be left out, as those of one algorithm only
-    refuse_strangers(curves, str(dims[0]))
+    absent_runs.refuse_strangers(curves, str(dims[0]))
     taken, _, attrs = comparable(curves, least_levels, single_runs=True, least_tasks=2)
     return taken, {"task": str(dims[0])}, attrs
 
@@ -81,7 +94,7 @@ def _of_shown(make: Callable[..., _Made]) -> Callable[..., _Made]:
     @wraps(make)
     def made(result: xr.Dataset, *more: Any) -> _Made:
         of_scores = [name for name, var in ACROSS_TASKS.variables.items() if var.units == "score"]
-        return make(as_shown(result, of_scores), *more)
+        return make(answers_shown.as_shown(result, of_scores), *more)
 
     return made
 
@@ -237,7 +250,7 @@ ACROSS_TASKS = ResultKind(
         "the standard deviation of true differences over tasks.",
     ),
     statements=_of_shown(text.across_statements),
-    by_task=scores_by_task,
+    by_task=task_scores.scores_by_task,
     part=Part(
         "across_tasks",
         5,

@@ -5,15 +5,22 @@ The variables have the dims of the p-value of the test; listed are those of `ran
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import ResultKind, Var, View, captioned
-from xcurves.planning import plots, text
 from xcurves.say.result_frames import bounds, frame_of
+
+if TYPE_CHECKING:
+    from xcurves.planning import plots, text
+else:
+    plots, text = later("xcurves.planning", "plots", "text")
 
 REFERENCES = (
     *PIATER,
@@ -85,5 +92,5 @@ RUNS_NEEDED = ResultKind(
             "Power against runs per algorithm, with exact intervals; dotted: the power wanted.",
         )
     },
-    overlaid=plots.OVERLAID,
+    overlaid=("effect", "error_term", "pair", "n_runs"),
 )

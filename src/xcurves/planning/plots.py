@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINES = ("effect", "error_term", "pair")
-OVERLAID = (*_LINES, "n_runs")  # what one panel holds
 _LINE = 50  # letters in a line of the label
 _STYLES = {"split_plot": "-", "pooled": "--", "welch": "-."}
 _MARKERS = {"pooled": "o", "welch": "s"}  # hollow; others are filled

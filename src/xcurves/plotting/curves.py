@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance, run_checks, validation
+from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.plotting.curve_lines import (
     BANDS,
@@ -28,7 +29,7 @@ from xcurves.plotting.curve_lines import (
 )
 from xcurves.plotting.drawn_names import drawable, wrapped
 from xcurves.plotting.facets import Room, check_dims, split
-from xcurves.plotting.look import LINES, MOST_CURVES, SHADE
+from xcurves.plotting.look import LINES, SHADE
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 from xcurves.plotting.strips import is_strip, strip_flags
 from xcurves.plotting.ticks import rescale, scale_training

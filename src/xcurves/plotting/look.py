@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 OWN = "own"  # the gid of a figure that `plot` made, in which a picture may have further axes
 SHADE = 0.2
 PLAIN_LINES = 6  # algorithms that colours alone tell apart
-MOST_CURVES = 8  # that one panel shows; more have a panel each
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
 ALGORITHM_COLOURS = (
     "#0072B2",

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core.labels import each_of, task_dims
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.schema import ALONG, Drawing, View
 from xcurves.core.validation import is_without_training
 from xcurves.plotting.drawn_names import longest_line, wrapped
 from xcurves.plotting.look import bounds_of, fill_band, style_in
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-_IN_A_PANEL, _TASKS = 3, 4
+_TASKS = 4
 MOST_ROWS = 45  # pairs that have a row each
 DIVERGING = "RdBu_r"
 _LETTERS = 6  # width of a number with a space, in letters
@@ -252,27 +251,16 @@ def _pair_matrix(result: xr.Dataset, value: Floats, other: Floats) -> tuple[list
     return [str(name) for name in names], matrix
 
 
-def view_along_training(together: str) -> View:
-    """Return the view of `curve_difference`, whose band holds for what is said `together`."""
-    caption = {
-        "": "Difference of mean scores, the first less the second, along training.",
-        "band": f"The band holds for {together}: where it leaves 0 the difference is shown.",
-    }
-    return View(
-        Drawing(_draw_along_training, suits=_suits, options=ALONG),
-        caption,
-        panels={"pair": _IN_A_PANEL},
-    )
-
-
-def _suits(result: xr.Dataset) -> bool:
+def suits_along_training(result: xr.Dataset) -> bool:
+    """Return whether differences along training are drawn where nobody asked for them: of few tasks."""
     if is_without_training(result):
         return False
     known = result.get("curve_difference")
     return known is not None and {"pair", "training"} <= set(known.dims) and known[..., 0, 0].size <= _TASKS
 
 
-def _draw_along_training(result: xr.Dataset, ax: Axes) -> None:
+def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
+    """Draw the difference of every pair along training, with its band."""
     if "curve_difference" not in result:
         raise Refusal(
             "result",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS
+from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
+    ALONG,
+    MOST_BANDS,
     PAIR_COORDS,
     Drawing,
     Part,
@@ -18,8 +22,14 @@ from xcurves.core.schema import (
     View,
     captioned,
 )
-from xcurves.plotting.matrices import view_along_training
-from xcurves.profile import plots, text
+from xcurves.say.pairs import ALONG_TRAINING, IN_BAND
+
+if TYPE_CHECKING:
+    from xcurves.plotting import matrices
+    from xcurves.profile import plots, text
+else:
+    plots, text = later("xcurves.profile", "plots", "text")
+    (matrices,) = later("xcurves.plotting", "matrices")
 
 _BY_LEVEL = ("task", "effect", "training")
 _LEVEL = ("task", "training")
@@ -124,7 +134,11 @@ SS_PROFILE = ResultKind(
         ),
     ),
     views={
-        "curve_difference": view_along_training("all pairs and levels together"),
+        "curve_difference": View(
+            Drawing(matrices.draw_along_training, suits=matrices.suits_along_training, options=ALONG),
+            {"": ALONG_TRAINING, "band": f"The band holds for all pairs and levels together: {IN_BAND}"},
+            panels={"pair": MOST_BANDS},
+        ),
         "fraction": View(
             Drawing(plots.draw_fraction, options=frozenset({"xscale"})),
             {

@@ -29,6 +29,9 @@ NAMED_PAIRS = (
     "The difference of each pair, the first less the second, with the interval for all pairs together and adjusted p."
 )
 ONE_PAIR = "By how much the first is better than the second, with its interval and p."
+# captions of their curves
+ALONG_TRAINING = "Difference of mean scores, the first less the second, along training."
+IN_BAND = "where it leaves 0 the difference is shown."
 
 
 class PairRow(NamedTuple):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
+from xcurves.core.later import later
 from xcurves.core.schema import (
     DASHED,
     JOINED,
@@ -23,8 +24,13 @@ from xcurves.core.schema import (
     captioned,
 )
 from xcurves.multi_task.claims import TASK_CLAIMS
-from xcurves.multi_task.plots import joined_dims
-from xcurves.target_times import plots, text
+
+if TYPE_CHECKING:
+    from xcurves.multi_task import plots as task_plots
+    from xcurves.target_times import plots, text
+else:
+    (task_plots,) = later("xcurves.multi_task", "plots")
+    plots, text = later("xcurves.target_times", "plots", "text")
 
 _CELL = ("task", "algorithm")
 _JOINED = ("task", JOINED, "algorithm")  # of each task where tasks are joined
@@ -201,7 +207,7 @@ SPEEDUP = ResultKind(
             panels={EVALUATION: inf},
         ),
     },
-    overlaid=joined_dims,
+    overlaid=task_plots.joined_dims,
 )
 
 
@@ -271,5 +277,5 @@ PERFORMANCE_PROFILE = ResultKind(
             "The share of tasks in which each algorithm takes at most so many times as long as the best of them.",
         )
     },
-    overlaid=joined_dims,
+    overlaid=task_plots.joined_dims,
 )
