@@ -62,6 +62,7 @@ TOY = ResultKind(
 @pytest.fixture
 def registered(monkeypatch):
     monkeypatch.setattr(kinds, "NAMES", kinds.NAMES)
+    monkeypatch.setattr(kinds, "PARTS", kinds.PARTS)
     monkeypatch.setattr(kinds, "_REGISTERED", {})
     monkeypatch.setattr(kinds, "_FUNCTIONS", {})
     kinds.register(TOY)
@@ -115,7 +116,7 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(register
 
 
 def test_a_part_from_outside_is_a_part_of_analyze(registered):
-    part = Part("toy", None, lambda curves: (curves.isel(training=-1, drop=True), {}, {}))
+    part = Part(None, lambda curves: (curves.isel(training=-1, drop=True), {}, {}))
     declared = replace(TOY, name="toy_part", part=part)
     with refused("", cure="Give it: function=", names=r"is a part of analyze and has no function\. Give it: function="):
         kinds.register(declared)
@@ -125,10 +126,10 @@ def test_a_part_from_outside_is_a_part_of_analyze(registered):
 
     kinds.register(declared, toy_part)
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
-    tree = curves.curves.analyze(include=["toy", "anova"], rng=0)
-    assert set(tree) == {"toy", "anova", "curves"}
-    np.testing.assert_array_equal(tree["toy"]["spread"], toy_spread(curves.isel(training=-1))["spread"])
-    assert "toy" in curves.curves.analyze(rng=0)
+    tree = curves.curves.analyze(include=["toy_part", "anova"], rng=0)
+    assert set(tree) == {"toy_part", "anova", "curves"}
+    np.testing.assert_array_equal(tree["toy_part"]["spread"], toy_spread(curves.isel(training=-1))["spread"])
+    assert "toy_part" in curves.curves.analyze(rng=0)
 
 
 def test_a_kind_from_outside_is_no_name_of_the_package(registered):

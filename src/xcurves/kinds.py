@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xcurves.core.schema import ResultKind
 
 NAMES = tuple(KINDS)  # in the order of a report
+PARTS = {public.part: name for name, public in KINDS.items() if public.part}  # of a whole analysis: their kinds
 _REGISTERED: dict[str, ResultKind] = {}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}  # of registered kinds
 
@@ -39,7 +40,7 @@ def register(declared: ResultKind, function: Callable[..., Any] | None = None) -
     Parameters
     ----------
     declared : ResultKind
-        Its declaration. One with a `part` is a part of `analyze`.
+        Its declaration. One with a `part` is a part of `analyze`, by its own name.
     function : callable, optional
         What makes its results, which `analyze` calls; a kind with a part needs it.
 
@@ -48,7 +49,7 @@ def register(declared: ResultKind, function: Callable[..., Any] | None = None) -
     ValueError
         If there is a kind of this name already, or a part without a function.
     """
-    global NAMES
+    global NAMES, PARTS
     if declared.name in NAMES:
         raise Refusal(
             "",
@@ -67,6 +68,8 @@ def register(declared: ResultKind, function: Callable[..., Any] | None = None) -
     if function is not None:
         _FUNCTIONS[declared.name] = function
     NAMES = (*NAMES, declared.name)
+    if declared.part is not None:
+        PARTS = PARTS | {declared.name: declared.name}
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -16,33 +16,34 @@ class Public(NamedTuple):
 
     module: str
     objects: tuple[str, ...] = ()
+    part: str = ""  # the name of its results in a whole analysis, if it takes part in one
 
 
 # The functions that make results, in the order of a report. Each has a module of its name, and its declaration is in
 # the module `kinds` beside it.
 KINDS = {
-    "across_tasks": Public("multi_task.across_tasks", (CURVES,)),
-    "profile_across_tasks": Public("multi_task.profile_across_tasks", (CURVES,)),
-    "randomized_anova": Public("anova.randomized_anova", (CURVES,)),
-    "pairwise": Public("anova.pairwise", (CURVES,)),
+    "across_tasks": Public("multi_task.across_tasks", (CURVES,), "across_tasks"),
+    "profile_across_tasks": Public("multi_task.profile_across_tasks", (CURVES,), "profile_across_tasks"),
+    "randomized_anova": Public("anova.randomized_anova", (CURVES,), "anova"),
+    "pairwise": Public("anova.pairwise", (CURVES,), "pairwise"),
     "contrast": Public("anova.contrast", (CURVES,)),
-    "ss_profile": Public("profile.ss_profile", (CURVES,)),
-    "sequential": Public("looks.sequential", (CURVES,)),
+    "ss_profile": Public("profile.ss_profile", (CURVES,), "profile"),
+    "sequential": Public("looks.sequential", (CURVES,), "sequential"),
     "gate": Public("looks.gate", (CURVES,)),
-    "speedup": Public("target_times.speedup", (CURVES,)),
+    "speedup": Public("target_times.speedup", (CURVES,), "speedup"),
     "mean_time_to_target": Public("target_times.mean_time_to_target", (CURVES,)),
     "performance_profile": Public("target_times.performance_profile", (CURVES,)),
-    "fit_power_law": Public("learning_curves.fit_power_law", (CURVES,)),
+    "fit_power_law": Public("learning_curves.fit_power_law", (CURVES,), "power_law"),
     "predict": Public("learning_curves.predict", (RESULT,)),
     "leave_one_size_out": Public("learning_curves.leave_one_size_out", (CURVES,)),
     "compare_learners": Public("learning_curves.compare_learners", (RESULT,)),
-    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,)),
+    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,), "scaling_law"),
     "predict_loss": Public("learning_curves.predict_loss", (RESULT,)),
     "optimal_allocation": Public("learning_curves.optimal_allocation", (RESULT,)),
     "compare_scaling_laws": Public("learning_curves.compare_scaling_laws", (RESULT,)),
-    "performance_cdf": Public("distributions.performance_cdf", (CURVES,)),
+    "performance_cdf": Public("distributions.performance_cdf", (CURVES,), "distribution"),
     "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
-    "tuning_curve": Public("distributions.tuning_curve", (CURVES,)),
+    "tuning_curve": Public("distributions.tuning_curve", (CURVES,), "tuning_curve"),
     "mean_curves": Public("means.mean_curves", (CURVES,)),
     "runs_needed": Public("planning.runs_needed", (CURVES,)),
 }

@@ -5,10 +5,9 @@ import xarray as xr
 import xcurves
 from refusals import refused
 from strategies import absent, make_curves, simulate_errors
-from xcurves.reporting.analyze import parts
 
 ACROSS = ["across_tasks", "profile_across_tasks"]
-KNOWN = " or ".join(", ".join(map(repr, parts())).rsplit(", ", 1))
+KNOWN = " or ".join(", ".join(map(repr, xcurves.kinds.PARTS)).rsplit(", ", 1))
 ALL_TESTS = ["anova", "pairwise", "profile"]
 FEW_TASKS = "so few tasks or families that no p for tasks like these reaches"
 

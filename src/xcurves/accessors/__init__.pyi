@@ -15,12 +15,11 @@ from plotly.graph_objects import Figure
 from xcurves.anova.contrast import Weights
 from xcurves.array_types import Floats
 from xcurves.core import validation
-from xcurves.core.known import Find
+from xcurves.core.known import Duplicates, Find
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.weights import TrainingWeights
 from xcurves.distributions.descriptions import Interval
 from xcurves.distributions.trial_checks import Dims, Numbers
-from xcurves.frames.columns import Duplicates
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.normalize import Reference
 from xcurves.kernels.looks.sequential_pvalues import Spending

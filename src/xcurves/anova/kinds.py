@@ -95,7 +95,6 @@ RANDOMIZED_ANOVA = ResultKind(
     ),
     statements=text.anova_statements,
     part=Part(
-        "anova",
         0,
         comparable,
         ("n_resamples", "paired", "progress"),
@@ -181,7 +180,6 @@ PAIRWISE = ResultKind(
     ),
     statements=text.pair_statements,
     part=Part(
-        "pairwise",
         1,
         comparable,
         ("n_resamples", "paired", "reference"),

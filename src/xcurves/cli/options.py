@@ -10,13 +10,12 @@ from pathlib import Path
 from shlex import join
 from typing import Any, NoReturn, get_args
 
+from xcurves.core.known import Duplicates
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import UNSAID, Missing
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.short_runs import HOW
-from xcurves.frames.columns import Duplicates
-from xcurves.readers import SOURCES
-from xcurves.reporting.analyze import parts
+from xcurves.kinds import PARTS
 
 PAIRS = "pairs"  # of --include: all pairs of the verdict
 
@@ -132,7 +131,7 @@ class Parser(argparse.ArgumentParser):
         )
         words = "column of what several tasks belong to: the passage of a question, the site of a station"
         add("--task-groups", metavar="NAME", help=words)
-        words = f"what wrote ARCHIVE, if it is not recognised: {', '.join(source.name for source in SOURCES)}"
+        words = f"what wrote ARCHIVE, if it is not recognised: a name that {program()} sources lists"
         add("--source", metavar="NAME", help=words)
         words = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
         add("--folders", nargs="+", metavar="NAME", help=words)
@@ -274,10 +273,10 @@ def parser() -> argparse.ArgumentParser:
     )
     words += "with a row for each task and the columns low and high"
     better("--normalize", nargs="?", const="minmax", metavar="HOW", help=words)
-    words = f"make an analysis of the parts that fit of {', '.join(parts())}, or all (the default with --report)"
+    words = f"make an analysis of the parts that fit of {', '.join(PARTS)}, or all (the default with --report)"
     words += f". {PAIRS}: all pairs of the answer, also of many algorithms, whose places are printed "
     words += "otherwise (what a critical-difference diagram shows)"
-    choices = (*parts(), "all", PAIRS)
+    choices = (*PARTS, "all", PAIRS)
     add("--include", nargs="+", choices=choices, metavar="PART", help=words)
     words = "what scores are called in tables, sentences and pictures (default: as their column)"
     add("--score-name", metavar="WORDS", help=words)

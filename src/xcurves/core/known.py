@@ -20,6 +20,8 @@ class Find(Enum):
 
 
 FIND: Literal[Find.FIND] = Find.FIND
+# what several rows of one run at one level become
+Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
 ATTRS = "xcurves"  # the attr of a frame that has it, as plain JSON
 
 

@@ -174,7 +174,6 @@ class View:
 class Part:
     """How a kind takes part in a whole analysis."""
 
-    name: str  # of its group
     stream: int | None  # the number of its random stream, if it has one
     # What the function is called with, options that follow from the curves, and attrs; or a NotApplicableError.
     select: Callable[[xr.DataArray], tuple[xr.DataArray, dict[str, Any], dict[str, str]]]

@@ -202,7 +202,6 @@ PERFORMANCE_CDF = ResultKind(
     ),
     statements=text.statistic_statements,
     part=Part(
-        "distribution",
         4,
         final_scores,
         digest=captioned(
@@ -395,7 +394,6 @@ TUNING_CURVE = ResultKind(
     ),
     statements=tuning_text.tuning_statements,
     part=Part(
-        "tuning_curve",
         None,
         trials_of_search,
         select_asked=asked_trials,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from xcurves.core.refusal import (
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import pattern_of, refuse_duplicates
 
-Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
 JOINED = ("first", "last", "mean")  # how repeated rows become one, in any order
 _MOST = 50  # labels of a column that could be a dim
 

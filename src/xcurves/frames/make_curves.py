@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
 from xcurves.core.failed_runs import SHORT, failed_score
+from xcurves.core.known import Duplicates
 from xcurves.core.matched_runs import MATCHED, NUMBERED
 from xcurves.core.names import ENDED_EARLY, FAILED, is_metric
 from xcurves.core.refusal import (
@@ -31,7 +32,6 @@ from xcurves.core.validation import check_choice
 from xcurves.frames import grids
 from xcurves.frames import rows as frame_rows
 from xcurves.frames.columns import (
-    Duplicates,
     check_frame,
     label_codes,
     names_of,

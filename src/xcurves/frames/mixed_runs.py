@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from xcurves.core import names, provenance
 from xcurves.core.doubts import Choice, Doubtful, asked
+from xcurves.core.known import Duplicates
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Text, Verbatim, Words, give
-from xcurves.frames.columns import Duplicates, unused_labels, unused_numbers
+from xcurves.frames.columns import unused_labels, unused_numbers
 from xcurves.frames.found import compared
 from xcurves.frames.proposals import proposal
 from xcurves.frames.rungs import RUNGS, choices_of_rungs

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core.doubts import MOST, Choice, Doubtful
-from xcurves.frames.columns import Duplicates
+from xcurves.core.known import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, choices_of, is_clock, say_unused, telling_apart
 from xcurves.frames.roles import find_trainings
 from xcurves.kernels.times.ragged import Rows

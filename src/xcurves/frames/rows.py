@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core.doubts import MOST, Choice, Doubtful
+from xcurves.core.known import Duplicates
 from xcurves.core.names import words_of
-from xcurves.frames.columns import JOINED, Duplicates
+from xcurves.frames.columns import JOINED
 from xcurves.frames.mixed_runs import Named, asks, choices_of, say_unused, telling_apart
 from xcurves.frames.restarts import in_order
 from xcurves.kernels.times.ragged import Rows

@@ -10,12 +10,12 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.known import FIND, Find
+from xcurves.core.known import FIND, Duplicates, Find
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, give
 from xcurves.core.validation import at_one_level, check_choice
-from xcurves.frames.columns import Duplicates, as_pandas, columns_named, names_of, with_text_names
+from xcurves.frames.columns import as_pandas, columns_named, names_of, with_text_names
 from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of

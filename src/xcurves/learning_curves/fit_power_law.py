@@ -17,8 +17,6 @@ from xcurves.kernels.laws import wls
 from xcurves.learning_curves import error_rates as checks
 from xcurves.learning_curves import kinds
 from xcurves.learning_curves.curvefit import (
-    FITTED,
-    REASONS,
     Fitter,
     parameters_of,
     refuse_unfit,
@@ -26,6 +24,7 @@ from xcurves.learning_curves.curvefit import (
 )
 from xcurves.learning_curves.error_rates import Asymptote, At, Gamma, Weighting
 from xcurves.learning_curves.fitted_curves import rate_units, size_units
+from xcurves.learning_curves.unfit_curves import FITTED, REASONS
 
 # a fit is their argument
 _RESERVED = kinds.FIT_POWER_LAW.reserved() | kinds.PREDICT.reserved() | kinds.COMPARE_LEARNERS.reserved()

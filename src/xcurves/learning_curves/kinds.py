@@ -192,7 +192,7 @@ FIT_POWER_LAW = ResultKind(
         "octaves an octave, and what to know of it.",
     ),
     statements=text.fit_statements,
-    part=Part("power_law", 3, error_rates.applicable_errors, refuses=True),
+    part=Part(3, error_rates.applicable_errors, refuses=True),
     views={
         "curve": View(
             plots.draw_learning_curves,
@@ -454,7 +454,7 @@ FIT_SCALING_LAW = ResultKind(
         "Scaling laws: parameters, by how much each misses its own later runs an octave, and the exponent a.",
     ),
     statements=scaling_text.law_statements,
-    part=Part("scaling_law", None, points_of_law, refuses=True, opens=True),
+    part=Part(None, points_of_law, refuses=True, opens=True),
     views={
         "isoflop": View(
             plots.draw_isoflop,

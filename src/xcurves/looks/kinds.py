@@ -106,7 +106,7 @@ SEQUENTIAL = ResultKind(
     },
     coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("pair", "look"),
-    part=Part("sequential", 7, planned_looks),
+    part=Part(7, planned_looks),
     references=(
         "Kim & DeMets (1987), Design and analysis of group sequential tests based on the type I error spending rate "
         "function, Biometrika 74, 149-154, doi:10.1093/biomet/74.1.149",

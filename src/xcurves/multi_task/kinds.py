@@ -252,7 +252,6 @@ ACROSS_TASKS = ResultKind(
     statements=_of_shown(text.across_statements),
     by_task=task_scores.scores_by_task,
     part=Part(
-        "across_tasks",
         5,
         several_tasks,
         _OPTIONS,
@@ -370,7 +369,6 @@ PROFILE_ACROSS_TASKS = ResultKind(
     ),
     statements=profile_text.aggregate_statements,
     part=Part(
-        "profile_across_tasks",
         6,
         partial(several_tasks, least_levels=2),
         _OPTIONS,

@@ -121,7 +121,6 @@ SS_PROFILE = ResultKind(
     ),
     statements=text.profile_statements,
     part=Part(
-        "profile",
         2,
         partial(comparable, least_levels=2),
         ("n_resamples", "paired", "progress"),

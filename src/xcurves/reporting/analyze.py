@@ -26,17 +26,12 @@ from xcurves.kernels.resampling import streams
 from xcurves.results import by_reason
 
 
-def parts() -> dict[str, ResultKind]:
-    """Return the kinds that take part in an analysis, by their groups."""
-    return {kind.part.name: kind for kind in map(kinds.kind, kinds.NAMES) if kind.part}
-
-
 def answering(curves: xr.DataArray) -> list[str]:
     """Return the parts that answer first: over several tasks, or those of a single one."""
     several = prod(curves.sizes[dim] for dim in labels.extra_dims(curves)) > 1
     has_levels = curves.sizes.get("training", 1) > 1
     found = []
-    for name, kind in parts().items():
+    for name, kind in _parts().items():
         part = kind.part
         fits = part is not None and part.opens and part.over_tasks == several and (has_levels or not part.along)
         refused = _refusal(kind, curves) if fits else None
@@ -45,8 +40,13 @@ def answering(curves: xr.DataArray) -> list[str]:
     if curves.sizes.get("algorithm", 1) > 1:
         return found
     # Nobody misses comparisons of a single algorithm where there is something else to say.
-    of_one = [name for name in found if _refusal(parts()[name], curves) is None]
+    of_one = [name for name in found if _refusal(kinds.kind(kinds.PARTS[name]), curves) is None]
     return of_one or found
+
+
+def _parts() -> dict[str, ResultKind]:
+    """Return the kinds that take part in an analysis, by their groups."""
+    return {name: kinds.kind(of_part) for name, of_part in kinds.PARTS.items()}
 
 
 def _refusal(kind: ResultKind, curves: xr.DataArray) -> NotApplicableError | None:
@@ -143,15 +143,13 @@ def analyze(
     >>> tree["distribution"].attrs["final"]
     '8,000 games'
     """
-    known = parts()
-    usual = [name for name, kind in known.items() if kind.part and not kind.part.on_request]
     wanted: Sequence[Any] = [include]
     if include is None:
-        wanted = usual
+        wanted = [name for name, kind in _parts().items() if kind.part and not kind.part.on_request]
     elif isinstance(include, list | tuple):
         wanted = include
     for name in wanted:
-        validation.check_choice("include", name, list(known))
+        validation.check_choice("include", name, list(kinds.PARTS))
     if not wanted:
         raise Refusal("include", UNSAID, "names no part", "Leave it out for all")
     curves = check_curves(validation.with_training(curves))
@@ -177,13 +175,13 @@ def analyze(
     results: dict[str, xr.Dataset] = {}
     refused: dict[str, NotApplicableError] = {}
     drawn = False
-    for name, kind in known.items():
+    for name, kind_of_part in kinds.PARTS.items():
         if name not in wanted:
             continue
         try:
             with streams.watched() as watch:
                 results[name] = _make(
-                    kind,
+                    kinds.kind(kind_of_part),
                     of_parts,
                     {**given, **for_some},
                     entropy,
@@ -207,7 +205,7 @@ def analyze(
     if unexpected:
         provenance.warn(f"left out of the analysis: {_reasons_said(unexpected)}")
     references = provenance.references_of(results.values())
-    asked = ", ".join(name for name in known if name in results or name in left_out)
+    asked = ", ".join(name for name in kinds.PARTS if name in results or name in left_out)
     attrs = provenance.result_attrs("analyze", curves, references, entropy, include=asked, **given)
     if left_out:
         attrs["left_out"] = "\n".join(f"{name}: {why}" for name, why in left_out.items())

@@ -186,7 +186,7 @@ SPEEDUP = ResultKind(
         "its rise; over tasks for these (fixed) and for tasks like these (random).",
     ),
     statements=text.speedup_statements,
-    part=Part("speedup", 9, against_reference, on_request=True),
+    part=Part(9, against_reference, on_request=True),
     views={
         "speedup": View(
             Drawing(plots.draw_speedups, rows=plots.speedup_rows, title=plots.against),
