@@ -30,10 +30,7 @@ from xcurves.core import direction
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
 from xcurves.frames.make_curves import rows_said
-from xcurves.plotting import saved
-from xcurves.plotting.dispatch import plot
-from xcurves.plotting.facets import import_pyplot
-from xcurves.reporting import analyze, page
+from xcurves.reporting import analyze
 from xcurves.reporting.answer import to_dict
 from xcurves.results import find_kind, parts_of, prepare
 
@@ -194,11 +191,15 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
 def _check_file(option: str, path: Path, what: str) -> None:
     """Refuse a file that could not be written."""
     if option == "report":
+        from xcurves.reporting import page
+
         page.check_replaceable(path)
     elif option == "output":
         archive.check_writable(path, is_tree=what == "analysis")
     else:
-        import_pyplot()
+        from xcurves.plotting import facets, saved
+
+        facets.import_pyplot()
         if path.suffix.lower() not in saved.FORMATS:
             raise Refusal(
                 "path",
@@ -299,7 +300,9 @@ def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: s
 
 def _draw(tree: xr.DataTree, path: Path) -> None:
     """Write the picture of the curves or scores; over several tasks that of the part which has them."""
-    axes = np.ravel([plot(*_first_picture(tree), save=path)])
+    from xcurves.plotting.facets import import_pyplot
+
+    axes = np.ravel([xcurves.plot(*_first_picture(tree), save=path)])
     import_pyplot().close(axes[0].figure)
 
 
