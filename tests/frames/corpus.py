@@ -146,6 +146,20 @@ INPUTS["no score"] = Input(
     Refuses("score"),
 )
 
+ALIKE = Read("algo", "seed", "step", "score", (), False, 2, 3, 2)
+INPUTS["algorithms that differ in case only"] = Input(
+    one(lambda: rows(algo=["PPO", "ppo"], seed=[1, 2, 3], step=[0, 5])),
+    Asks("Rename one if they are one algorithm", 1, {"--algorithm algo": ALIKE}),
+)
+INPUTS["tasks that differ in blanks only, below algorithms"] = Input(
+    one(lambda: rows(algo=AB, env=["Walker 2d", "walker2d"], seed=[1, 2, 3], step=[0, 5])),
+    Asks("Rename one if they are one task", 1, {"--extra env": replace(ALIKE, tasks=("env",), n_tasks=2)}),
+)
+INPUTS["a dash between digits"] = Input(
+    one(lambda: rows(algo=["gpt-4-1", "gpt-41"], seed=[1, 2, 3], step=[0, 5])),
+    ALIKE,
+)
+
 # --- 1: steps and clocks are no labels ---
 
 

@@ -113,19 +113,19 @@ INPUTS["algorithms below names of runs"] = Input(
 )
 INPUTS["algorithms that differ in dashes only"] = Input(
     at(*crossed(["dog-run", "dog_run"], RUNS, ["log.csv"])),
-    Asks("'dog-run' and 'dog_run' below logs differ in case, - and _ only", 1, {"--folders algorithm run": TWO}),
+    Asks("'dog-run' and 'dog_run', which differ in case, - and _ only", 1, {"--algorithm algorithm": TWO}),
 )
 INPUTS["tasks that differ in dashes only"] = Input(
     at(*crossed(["dog-run", "dog_run"], AB, RUNS, ["log.csv"])),
     Asks(
         "Rename one if they are one task",
         1,
-        {"--folders task algorithm run": Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2)},
+        {"--extra task": Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2)},
     ),
 )
 INPUTS["names of files that differ in case only"] = Input(
     at(*(f"{name}_{run}.csv" for name in ("PPO", "ppo") for run in RUNS)),
-    Asks("Rename one if they are one algorithm", 1, {"--names '{algorithm}_{run}'": TWO}),
+    Asks("Rename one if they are one algorithm", 1, {"--algorithm algorithm": TWO}),
 )
 INPUTS["scores that differ in case only"] = Input(
     at(

@@ -300,6 +300,19 @@ INPUTS["runs in several files"] = Input(
         },
     ),
 )
+JOINED = Read("algo, lr", "seed, file", "step", "return", (), False, 4, 4, 3)
+INPUTS["runs in several files, settings joined"] = Input(
+    one(
+        lambda: pd.concat(
+            [
+                stepped([0, 10, 20]).assign(file=name, lr=lr)
+                for name, lr in (("a.csv", 0.1), ("b.csv", 0.1), ("a.csv", 0.2), ("b.csv", 0.2))
+            ]
+        )
+    ),
+    Asks("'file' ('a.csv', 'b.csv') is not used", 2, {"--run seed file": JOINED}),
+    ("--algorithm", "algo", "lr"),
+)
 INPUTS["runs in several files, which is typed"] = Input(
     one(lambda: pd.concat([stepped([0, 10, 20]).assign(file=name) for name in ("a.csv", "b.csv")])),
     Read("algo", "seed, file", "step", "return", (), False, 2, 4, 3),

@@ -511,7 +511,7 @@ def test_rows_that_repeat_at_an_infinite_level_are_refused():
     )
     with refused(
         "frame",
-        cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'",
+        cure="frame.curves.to_dataarray(value='y', ",
         names=r"^1 row repeats a \(algorithm, run, training\), first \('a', 0, inf\)",
     ):
         frame.curves.to_dataarray("y")

@@ -98,3 +98,40 @@ def test_numbers_in_any_byte_order_are_read(dtype):
     for given in ({}, {"training": None}, {"value": "score"}):
         curves = frame.curves.to_dataarray(**given)
         assert np.ravel(curves).tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+TWO = {"algo": ["a", "a", "b", "b"], "seed": [0, 1, 0, 1], "score": [1.0, 2.0, 3.0, 4.0]}
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        *({"units": given} for given in (None, 5, "s", {"score": None}, {5: 3})),
+        *({"xcurves": given} for given in (None, [], 5, {"score": 5}, {"training": ["x"]}, {"metric": {}})),
+        *({"xcurves": {"extra": given}} for given in (None, 5, [["seed"]], ["absent"], {})),
+        {"long_name": {"score": 5}},
+        {"higher_is_better": None},
+    ],
+)
+def test_attrs_that_say_nothing_of_columns_change_no_reading(attrs):
+    frame = pd.DataFrame(TWO)
+    frame.attrs = attrs
+    curves = frame.curves.to_dataarray()
+    assert curves["algorithm"].attrs["long_name"] == "algo"
+    assert curves.squeeze().transpose("algorithm", "run").to_numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize("name", ["run", "training", "algorithm"])
+@pytest.mark.parametrize("given", [{}, {"value": "score"}])
+def test_lists_in_a_column_called_like_a_dim_are_what_is_told(name, given):
+    frame = pd.DataFrame({**TWO, name: [[1], [2], [3], [4]]})
+    what = "must be numeric" if name == "training" else "has labels of type list"
+    with pytest.raises(TypeError, match=f"column '{name}' {what}"):
+        frame.curves.to_dataarray(**given)
+
+
+def test_lists_of_arrow_in_another_column_are_not_read():
+    pa = pytest.importorskip("pyarrow")
+    lists = pd.Series([[1]] * 4, dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+    curves = pd.DataFrame({**TWO, "tokens": lists}).curves.to_dataarray()
+    assert curves.sel(algorithm="b").squeeze().to_numpy().tolist() == [3.0, 4.0]

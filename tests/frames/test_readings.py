@@ -14,7 +14,15 @@ import pytest
 import xarray as xr
 
 import xcurves
-from frames import corpus, corpus_folders, corpus_rows, corpus_sources, corpus_unnamed, corpus_wide
+from frames import (
+    corpus,
+    corpus_folders,
+    corpus_rows,
+    corpus_searches,
+    corpus_sources,
+    corpus_unnamed,
+    corpus_wide,
+)
 from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import parser, settle
 from xcurves.cli.scales import with_direction
@@ -26,7 +34,7 @@ from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import written_for
 from xcurves.frames.make_curves import rows_said
 
-SETS = (corpus, corpus_folders, corpus_rows, corpus_sources, corpus_unnamed, corpus_wide)
+SETS = (corpus, corpus_folders, corpus_rows, corpus_searches, corpus_sources, corpus_unnamed, corpus_wide)
 INPUTS = {name: case for each in SETS for name, case in each.INPUTS.items()}
 MOST_COMMANDS = 4
 

@@ -69,9 +69,7 @@ def test_runs_are_judged_apart_and_rows_of_runs_may_be_mixed():
 @pytest.mark.parametrize("again", [[20], [20, 10, 30], [5, 15]])
 def test_a_fall_that_is_no_restart_for_sure_is_refused_and_each_cure_works(again):
     steps = [10, 20, 30, *again]
-    with refused(
-        "frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="falls in 1 run, first from"
-    ) as caught:
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="falls in 1 run, first from") as caught:
         run_of(steps).curves.to_dataarray("y")
     said = str(caught.value)
     before, after = steps[2], steps[3]
@@ -90,7 +88,7 @@ def test_a_clock_that_goes_back_makes_no_restart():
     dates = pd.to_datetime(pd.Series(text)) - pd.to_timedelta([0, 0, 0, 9, 0], unit="D")
     with refused(
         "frame",
-        cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'",
+        cure="frame.curves.to_dataarray(value='y', ",
         names=r"(?s)falls in 1 run.*duplicates='purge'",
     ):
         run_of(steps, at=dates).curves.to_dataarray("y")
@@ -110,9 +108,7 @@ def test_a_clock_that_goes_back_makes_no_restart():
 )
 def test_a_fall_to_the_first_level_is_asked_and_both_answers_work(steps, going_on):
     frame = run_of(steps)
-    with refused(
-        "frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="their first level"
-    ) as caught:
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="their first level") as caught:
         frame.curves.to_dataarray("y")
     said = str(caught.value)
     assert f"runs began again there, runs up to {max(steps)}" in said
@@ -130,10 +126,10 @@ def test_a_run_that_went_on_may_be_restarted_later():
 def test_rows_newest_first_are_sorted_if_a_clock_says_so_too():
     frame = run_of([30, 20, 10], time=[3.0, 2.0, 1.0])
     assert read(frame) == {10: 2, 20: 1, 30: 0}
-    with refused("frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="duplicates='last'"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="duplicates='last'"):
         run_of([30, 20, 10]).curves.to_dataarray("y")
     assert read(run_of([30, 20, 10]), duplicates="last") == {10: 2, 20: 1, 30: 0}
-    with refused("frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="falls in 1 run"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="falls in 1 run"):
         run_of([30, 20, 10], time=[1.0, 2.0, 3.0]).curves.to_dataarray("y")
 
 
@@ -145,10 +141,10 @@ def test_equal_rows_are_one_and_counted():
         assert "3 rows equal to another in every column" in curves.attrs["history"]
     # A run that begins with an equal score is no copy.
     anew = run_of([0, 1, 2, 0, 1, 2], [0.0, 0, 0, 0, 1, 2])
-    with refused("frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="their first level"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="their first level"):
         anew.curves.to_dataarray("y")
     # Without runs and levels equal rows are equal results.
-    with refused("frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="1 row repeats"):
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="1 row repeats"):
         run_of([0, 0], [1.0, 1.0]).curves.to_dataarray("y", run=None, training=None)
 
 
@@ -161,9 +157,7 @@ def test_other_repeats_ask_and_nothing_is_averaged():
 @pytest.mark.parametrize("column", ["epoch", "env_step", "wall_time", "date"])
 def test_steps_and_clocks_are_never_proposed_as_labels(column):
     frame = run_of([0, 1, 0, 1, 0, 1], **{column: [1, 1, 2, 2, 3, 3]})
-    with refused(
-        "frame", cure="frame.curves.to_dataarray(value='y', algorithm='algorithm'", names="falls in 1 run"
-    ) as caught:
+    with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="falls in 1 run") as caught:
         frame.curves.to_dataarray("y")
     assert column not in str(caught.value)
 

@@ -6,6 +6,8 @@ import pytest
 
 import xcurves
 from refusals import refused
+from xcurves.core.doubts import Doubtful
+from xcurves.core.refusal import give
 
 RNG = np.random.default_rng(0)
 
@@ -68,8 +70,12 @@ def test_tasks_and_names_of_its_own():
             KeyError,
             r"columns='x\{run\}' fits no column of numbers\. The frame has 'fold', 'a', 'b'",
         ),
-        ("ab", ValueError, r"^columns must be a pattern of parts in braces"),
-        ({"run": ["a", "c"]}, KeyError, "names no column of the frame"),
+        ("ab", KeyError, r"^columns='ab' is no column of the frame\. It has 'fold', 'a', 'b'\. Did you mean 'b'\?"),
+        ("a,b_,b", KeyError, r"^columns='b_' is no column of the frame\. It has 'fold', 'a', 'b'\. Did you mean 'b'\?"),
+        ({"run": ["a", "c"]}, KeyError, r"^columns='c' is no column of the frame"),
+        ({"run": ["a", "a"]}, ValueError, "names a column twice"),
+        ({"run": 5}, TypeError, "^columns must map one dim to names of columns"),
+        ({5: ["a", "b"]}, TypeError, "^columns must map one dim to names of columns"),
         ({"run": "a"}, ValueError, "^columns must map one dim to names of columns"),
         (
             "{fold}",
@@ -82,6 +88,51 @@ def test_what_does_not_fit_is_said(columns, kind, said):
     frame = pd.DataFrame({"fold": [0, 1], "a": [1.0, 2.0], "b": [3.0, 4.0]})
     with pytest.raises(kind, match=said):
         xcurves.to_dataarray(frame, "score", run="fold", training=None, columns=columns)
+
+
+WIDE = pd.DataFrame({"dataset": ["x", "y"], "svm": [0.1, 0.2], "tree": [0.3, 0.4]})
+
+
+@pytest.mark.parametrize("names", [("svm", "tree"), np.array(["svm", "tree"]), pd.Series(["svm", "tree"])])
+def test_names_of_columns_may_be_any_list(names):
+    curves = WIDE.curves.to_dataarray(columns={"algorithm": names})
+    assert curves.sel(algorithm="tree").squeeze().to_numpy().tolist() == [0.3, 0.4]
+
+
+def test_an_algorithm_may_be_called_as_scores_are():
+    frame = WIDE.rename(columns={"svm": "score"})
+    for given in ({}, {"value": "score"}, {"value": "acc"}):
+        curves = frame.curves.to_dataarray(columns="score,tree", **given)
+        assert curves.sel(algorithm="score").squeeze().to_numpy().tolist() == [0.1, 0.2]
+        assert curves.name == given.get("value", "score")
+
+
+def test_a_column_called_as_scores_are_is_kept_under_another_name_of_them():
+    frame = WIDE.assign(score=[7.0, 8.0])
+    with refused("columns", "svm,tree", cure=give(value="measured")) as caught:
+        frame.curves.to_dataarray(columns="svm,tree")
+    (call,) = caught.value.cure.calls
+    curves = frame.curves.to_dataarray(columns="svm,tree", **dict(call.options))
+    assert curves.sel(algorithm="tree").squeeze().to_numpy().tolist() == [0.3, 0.4]
+
+
+@pytest.mark.parametrize("value", [["acc"], 5, None, pd.Series(["acc"])])
+def test_the_name_of_the_scores_is_a_text(value):
+    with refused("value", kind=TypeError, cure=give(value="score")):
+        WIDE.curves.to_dataarray(value, columns="svm,tree")
+
+
+def test_a_question_about_a_wide_table_repeats_what_was_said_of_it():
+    frame = pd.concat([WIDE, WIDE.assign(svm=[0.5, 0.6])], ignore_index=True).assign(machine=list("ppqq"), epoch=9)
+    with pytest.raises(Doubtful) as caught:
+        frame.curves.to_dataarray("acc", columns="svm,tree", training="epoch", higher_is_better=False)
+    calls = [str(choice.call) for choice in caught.value.choices]
+    assert calls
+    for call in calls:
+        curves = eval(call, {"frame": frame})
+        assert curves.attrs["higher_is_better"] == 0
+        assert curves.name == "acc"
+        assert curves.sel(algorithm="tree").max() == 0.4
 
 
 def test_rows_with_neither_score_nor_training_are_left_out():

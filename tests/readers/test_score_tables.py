@@ -328,7 +328,25 @@ def test_pruned_trials_of_one_search_are_compared_by_a_setting_that_is_text(tmp_
     path.write_text("\n".join([head, *rows, "10,,2026-01-01 11:00:00,rf,0.5,PRUNED"]) + "\n")
     assert main([str(path)]) == 2
     out, err = capsys.readouterr()
-    assert "Runs: trials of a search, independent only if each was chosen at random" in out
+    assert "Runs: trials of a study, independent only if its sampler is random, which no file says" in out
     assert err.splitlines()[-1].startswith(f"python -m xcurves {path} --algorithm params_clf  # 2 algorithms")
     assert main([str(path), "--algorithm", "params_clf", "--output", str(tmp_path / "a.nc")]) == 0
     assert "svm over rf" in capsys.readouterr().out
+
+
+def test_searches_of_several_seeds_are_read_one_at_a_time(tmp_path):
+    names = ["tree_seed0.csv", "tree_seed1.csv"]
+    table = pd.DataFrame({"param_C": [1, 2], "params": "{}", "split0_test_score": 0.5, "mean_test_score": 0.5})
+    for name in names:
+        table.to_csv(tmp_path / name, index=False)
+    with refused("path", str(tmp_path), cure=f"Name the file: {tmp_path / names[0]}"):
+        readers.read(tmp_path)
+
+
+def test_what_chose_trials_is_what_all_studies_of_a_folder_say(tmp_path):
+    table = pd.DataFrame({"number": [0, 1], "value": 0.5, "datetime_start": "2026-01-01", "state": "COMPLETE"})
+    table.to_csv(tmp_path / "random.csv", index=False)
+    table.assign(**{"system_attrs_NSGAIISampler:generation": 0}).to_csv(tmp_path / "evolved.csv", index=False)
+    frame = readers.read(tmp_path)
+    assert frame.attrs["sampler"] == "NSGAIISampler"
+    assert frame.groupby("algorithm")["run"].apply(list).to_dict() == {"random": [0, 1], "evolved": [0, 1]}

@@ -69,14 +69,17 @@ def known_of(frame: pd.DataFrame) -> Known:
     lower = told.get("lower_is_better")
     if score is None or not isinstance(lower, bool):
         lower = None
-    extra = [name for name in told.get("extra", ()) if name in frame]
+    extra = told.get("extra", ())
+    if not isinstance(extra, list | tuple):
+        extra = ()
+    tasks = [str(name) for name in extra if _present(frame, name) is not None]
     return Known(
         str(told.get("source", "")),
         _present(frame, told.get("training")),
         score,
         lower,
         _present(frame, told.get("metric")),
-        extra,
+        tasks,
         _present(frame, told.get("rival")),
     )
 

@@ -139,11 +139,16 @@ def are_parts_of_data(labels: Collection[object]) -> bool:
     return {str(label).strip().casefold() for label in labels} <= _PARTS_OF_DATA
 
 
-def alike(names: Iterable[object]) -> tuple[str, str] | None:
-    """Return the first two names that differ in case, -, _ and blanks only, None if there are none."""
+def confusable(names: Iterable[object]) -> tuple[str, str] | None:
+    """Return the first two names that differ in case, -, _ and blanks only, None if there are none.
+
+    Between digits such a mark counts: 1-1 is not 11.
+    """
     first_with: dict[str, str] = {}
     for name in map(str, names):
-        first = first_with.setdefault(re.sub(r"[-_ ]", "", name).casefold(), name)
+        plain = re.sub(r"[-_ ]+", "-", name.casefold())
+        plain = re.sub(r"(?<!\d)-|-(?!\d)", "", plain)
+        first = first_with.setdefault(plain, name)
         if first != name:
             return first, name
     return None

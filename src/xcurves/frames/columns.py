@@ -15,7 +15,6 @@ from xcurves.core.refusal import (
     UNSAID,
     Call,
     Cure,
-    Missing,
     Piece,
     Refusal,
     Verbatim,
@@ -24,6 +23,7 @@ from xcurves.core.refusal import (
     give,
     shown,
 )
+from xcurves.frames.absent import no_column
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.wide import pattern_of, refuse_duplicates
 
@@ -123,7 +123,7 @@ def check_frame(
     for argument, column in named:
         if argument in ("value", "training"):
             numeric = [give(**{argument: name}) for name in frame.select_dtypes("number") if name not in asked.values()]
-            _check_numeric(argument, frame[column], units, numeric)
+            check_numeric(argument, frame[column], units, numeric)
         missing = frame[column].isna()
         if missing.any() and argument != "value":
             raise Refusal(
@@ -154,9 +154,7 @@ def _check_names(frame: pd.DataFrame, named: Sequence[tuple[str, str]], asked: M
     # A wrong name is told before a score that was not named.
     for argument, column in sorted(named, key=lambda each: each[1] is None):
         if column not in frame.columns:
-            known = ", ".join(map(repr, frame.columns))
-            cure = _cure_of_missing(frame, argument, column, asked)
-            raise Missing(argument, column, "is no column of the frame", f"It has {known}{cure}")
+            raise no_column(argument, column, frame, _cure_of_missing(frame, argument, column, asked))
         if columns.count(column) > 1:
             raise Refusal(
                 argument,
@@ -246,7 +244,8 @@ def unused_numbers(frame: pd.DataFrame, used: Sequence[Any]) -> list[Any]:
     return [name for name in rest if 1 < n_labels(frame[name]) <= _MOST and frame[name].value_counts().min() > 1]
 
 
-def _check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[Call]) -> None:
+def check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], numeric: Sequence[Call]) -> None:
+    """Refuse a column that is not of numbers; `units` are the columns of its runs, `numeric` name others."""
     number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
     if number and not (argument == "training" and pd.api.types.is_bool_dtype(column)):
         return

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xcurves.core import repeated_folds
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
-from xcurves.core.labels import did_you_mean
 from xcurves.core.names import is_clock
-from xcurves.core.refusal import Missing, Text, Words
 from xcurves.frames import roles
+from xcurves.frames.absent import no_column
 from xcurves.frames.columns import JOINED
 from xcurves.frames.found import ROLES, Found
 from xcurves.frames.items import settle_items
@@ -30,7 +28,6 @@ from xcurves.say.numbers import listed as in_words
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
-_MOST_NAMED = 20  # columns in a message
 TRAINING = "training"  # a column that is called like a dim is that dim
 
 
@@ -75,7 +72,7 @@ def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> R
     'read as algorithm = algo, run = seed, training = env_steps, score = loss'
     """
     # Columns of lists are no labels.
-    others = [name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtypes.ObjectDType)]
+    others = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
     unread = [name for name in others if frame[name].notna().any() and not n_labels(frame[name])]
     return _Finder(frame.drop(columns=unread), dict(given or {})).reading()
 
@@ -122,6 +119,7 @@ class _Finder(Found):
             doubt_of(self, given, told),
             self.numbered,
             state=self.state,
+            given={role: column for role, column in self.typed.items() if role in ROLES},
         )
 
     def _find_points(self) -> Reading | None:
@@ -409,9 +407,5 @@ def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     """Refuse a name that is of no column."""
     for role in (*ROLES, "passage"):
         for column in listed(given.get(role)):
-            if column in frame:
-                continue
-            has = ", ".join(map(repr, list(frame.columns)[:_MOST_NAMED]))
-            reason = Text("is no column of ", Words("the frame", "ARCHIVE"))
-            near = did_you_mean(column, list(frame.columns))
-            raise Missing(ARGUMENTS.get(role, "task_groups"), column, reason, f"It has {has}{near}")
+            if column not in frame:
+                raise no_column(ARGUMENTS.get(role, "task_groups"), column, frame)

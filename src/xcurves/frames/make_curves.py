@@ -89,7 +89,7 @@ def curves_of(
     scores, failures = _with_failures(reading, frame, scores, missing_scores, higher_is_better)
 
     # Rows of the same run and level become one, unless that is refused.
-    named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks))
+    named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks), reading.given)
     if training is None:
         ask_of_rungs(frame, named)
     ask_of_negative(frame, level, named)

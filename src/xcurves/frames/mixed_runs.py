@@ -19,6 +19,7 @@ from xcurves.frames.columns import unused_labels, unused_numbers
 from xcurves.frames.found import compared
 from xcurves.frames.proposals import proposal
 from xcurves.frames.rungs import RUNGS, choices_of_rungs
+from xcurves.frames.wide_tables import listed
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message
@@ -27,11 +28,12 @@ _MANY = 50  # runs for each level, of at least two
 
 
 class Named(NamedTuple):
-    """The columns of a frame by dim, all that are used, and those of further dims."""
+    """The columns of a frame by dim, all that are used, those of further dims, and what was given by the caller."""
 
     dims: Mapping[str, Any]
     used: Sequence[Any]
     extra: Sequence[str]
+    given: Mapping[str, Any]
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -40,6 +42,10 @@ class Named(NamedTuple):
         if self.extra:
             roles["tasks"] = list(self.extra)
         return roles
+
+    def columns_of(self, dim: str) -> list[Any]:
+        """Return the columns of a dim as they are given: of labels that were joined each."""
+        return listed(self.given.get(dim)) or [self.dims[dim]]
 
     @property
     def keys(self) -> list[Any]:
@@ -54,7 +60,7 @@ def is_clock(column: pd.Series[Any]) -> bool:
 
 def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
     """Return the question what rows are, with the call of each reading that fits."""
-    proposals = [proposal(named.roles, choice) for choice in choices]
+    proposals = [proposal(named.given, choice) for choice in choices]
     return asked("frame", Text(Words("", "ARCHIVE: "), question), proposals)
 
 
@@ -68,9 +74,9 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     if "run" not in named.dims:
         chosen.insert(0, {"run": list(apart)})
     elif are_files:
-        chosen.append({"run": [named.dims["run"], *apart]})
+        chosen.append({"run": [*named.columns_of("run"), *apart]})
     if "algorithm" in named.dims and not are_files:
-        chosen.append({"algorithm": [named.dims["algorithm"], *apart]})
+        chosen.append({"algorithm": [*named.columns_of("algorithm"), *apart]})
     return [Choice(each, compared(frame, known | each)) for each in chosen]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -54,6 +55,12 @@ class Reading:
         What could not be told.
     numbered : bool
         Whether runs are numbered by the order of rows.
+    coords : tuple of str
+        Columns that are coordinates of runs.
+    state : str, optional
+        The column that says which runs failed.
+    given : mapping
+        What was said, by role or argument, which proposed calls repeat: of joined labels their columns.
     """
 
     frame: pd.DataFrame
@@ -68,8 +75,9 @@ class Reading:
     made: tuple[str, ...] = ()
     doubt: Doubt | None = None
     numbered: bool = False
-    coords: tuple[str, ...] = ()  # columns that are coordinates of runs
-    state: str | None = None  # the column that says which runs failed
+    coords: tuple[str, ...] = ()
+    state: str | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def missing(self) -> Mapping[str, Sequence[str]]:

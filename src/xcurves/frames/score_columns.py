@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from xcurves.core.direction import SCORES, looks_like_score
 from xcurves.core.name_patterns import CONFIG
-from xcurves.core.names import alike, is_clock, is_step, names_in, words_of
+from xcurves.core.names import confusable, is_clock, is_step, names_in, words_of
 
 _MEASURED = (
     {"eval", "evaluation"},
@@ -33,7 +33,9 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     """Return the column of the scores, or None, and the others that could be it."""
     numbers = [str(name) for name in numeric_columns(frame) if name not in used]
     numbers = [name for name in numbers if not name.startswith(CONFIG)]
-    units = frame.attrs.get("units", {})
+    units = frame.attrs.get("units")
+    if not isinstance(units, Mapping):
+        units = {}
     measured = [
         name
         for name in numbers
@@ -47,7 +49,7 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     ordered = [varied[place] for _, place in ranked]
     if not ordered:
         return None, varied
-    twins = [name for name in ordered if alike([ordered[0], name]) is not None]
+    twins = [name for name in ordered if confusable([ordered[0], name]) is not None]
     if twins:
         return None, [ordered[0], *twins]
     return ordered[0], ordered[1:]

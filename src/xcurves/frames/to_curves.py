@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import Any, Literal, get_args
 
 import pandas as pd
 import xarray as xr
+from pandas.api.types import is_list_like
 
 from xcurves.core import labels, provenance
 from xcurves.core.known import FIND, Duplicates, Find
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
-from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, give
+from xcurves.core.refusal import Cure, Missing, Refusal, Verbatim, WrongType, give
 from xcurves.core.validation import at_one_level, check_choice
-from xcurves.frames.columns import as_pandas, columns_named, names_of, with_text_names
+from xcurves.frames.columns import (
+    as_pandas,
+    check_numeric,
+    columns_named,
+    label_codes,
+    names_of,
+    with_text_names,
+)
 from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.questions import settled
-from xcurves.frames.reading import Reading
-from xcurves.frames.score_columns import n_labels
+from xcurves.frames.reading import ARGUMENTS, Reading
+from xcurves.frames.score_columns import n_labels, numeric_columns
 from xcurves.frames.wide import as_asked, of_each_value, with_joined
 from xcurves.frames.wide_doubts import with_rows
+from xcurves.frames.wide_tables import listed
 
 
 def to_dataarray(
@@ -180,24 +191,38 @@ def to_dataarray(
         "tasks": extra,
     }
     kept = names_of(coords, "coords")
+    options: dict[str, Any] = {
+        "coords": coords,
+        "levels": levels,
+        "on": on,
+        "method": method,
+        "tolerance": tolerance,
+        "duplicates": duplicates,
+        "resumed": resumed,
+        "missing_scores": missing_scores,
+        "higher_is_better": higher_is_better,
+    }
+    said = _said(given, options | {"columns": columns})
     tidy = with_rows(tidy, _named_in(given))
     if columns is not None:
         tidy, given["score"] = _long(tidy, columns, given, kept)
-    options = {"missing_scores": missing_scores, "duplicates": duplicates, "higher_is_better": higher_is_better}
-    reading = _reading_of(tidy, given, kept, options)
-    curves = curves_of(
-        reading,
-        coords=coords,
-        levels=levels,
-        on=on,
-        method=method,
-        tolerance=tolerance,
-        duplicates=duplicates,
-        resumed=resumed,
-        missing_scores=missing_scores,
-        higher_is_better=higher_is_better,
-    )
+    reading = _reading_of(tidy, given, options | {"coords": kept}, said)
+    curves = curves_of(replace(reading, given={**reading.given, **said}), **options)
     return as_found(curves, reading, [dim for dim in DIMS if given[dim] is FIND])
+
+
+def _said(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a call says: columns that are not to be found, and options other than the usual."""
+    said = {role: column for role, column in given.items() if column is not FIND}
+    usual = signature(to_dataarray).parameters
+    for name, option in options.items():
+        is_usual = option is usual[name].default
+        if is_list_like(option) and not isinstance(option, Mapping):
+            option = list(option)
+            is_usual = not option
+        if not is_usual:
+            said[name] = option
+    return said
 
 
 def _named_in(given: Mapping[str, Any]) -> list[Any]:
@@ -214,6 +239,9 @@ def _long(
 ) -> tuple[pd.DataFrame, Any]:
     """Return a row for each score of a wide table, and the column of the scores, FIND of several."""
     values = [] if given["score"] is FIND else [given["score"]]
+    if not all(isinstance(value, str) for value in values):
+        cure = Cure("Call them ", give(value="score"), ", or several: to_dataset")
+        raise WrongType("value", values[0], "must be the name of the scores", cure)
     dims = {dim: given[dim] for dim in DIMS if isinstance(given[dim], str)}
     tasks: list[str] = []
     if given["tasks"] is not FIND:
@@ -227,13 +255,14 @@ def _long(
 def _reading_of(
     frame: pd.DataFrame,
     given: Mapping[str, Any],
-    kept: Sequence[str],
     options: Mapping[str, Any],
+    call: Mapping[str, Any],
 ) -> Reading:
-    """Return the reading of a frame: what is given, and the rest found."""
+    """Return the reading of a frame: what is given, and the rest found; a question repeats what the `call` says."""
     said = {role: column for role, column in given.items() if column is not FIND}
     if "tasks" in said:
         said["tasks"] = names_of(said["tasks"])
+    kept = options["coords"]
     asked: list[Any] = []
     for column in said.values():
         if isinstance(column, list | tuple):
@@ -242,17 +271,18 @@ def _reading_of(
             asked.append(column)
     complete = len(said) == len(given)
     unknown = [name for name in [*asked, *kept] if not _has(frame, name)]
-    if complete or unknown or frame.columns.has_duplicates or not _have_labels(frame, asked):
+    if complete or unknown or frame.columns.has_duplicates:
         return _as_named(frame, said)
+    _refuse_lists(frame, said)
     _refuse_index(frame, said)
-    reading = read_frame(frame, said | {"coords": kept, **options})
+    reading = read_frame(frame, {**said, **options})
     doubt = reading.doubt
     if doubt is not None and not doubt.choices and set(doubt.unknown) == {"run"}:
         # Refused later, with the call that counts rows.
         found = {role: getattr(reading, role) for role in ("score", "algorithm", "training")}
         found = {role: column for role, column in found.items() if column is not None}
         return _as_named(reading.frame, {"run": "run"} | found | {"tasks": list(reading.tasks)} | said)
-    return settled(reading, given)
+    return settled(reading, call)
 
 
 def _refuse_index(frame: pd.DataFrame, said: Mapping[str, Any]) -> None:
@@ -274,10 +304,17 @@ def _has(frame: pd.DataFrame, name: Any) -> bool:
     return pd.api.types.is_hashable(name) and name in frame
 
 
-def _have_labels(frame: pd.DataFrame, names: Sequence[Any]) -> bool:
-    """Return whether columns hold labels or numbers: lists and mappings are refused later."""
-    called = [dim for dim in DIMS if dim in frame]
-    return all(n_labels(frame[name]) for name in (*names, *called) if frame[name].notna().any())
+def _refuse_lists(frame: pd.DataFrame, said: Mapping[str, Any]) -> None:
+    """Refuse columns that are given, or called like a dim, and hold lists, which are neither labels nor numbers."""
+    called = {dim: dim for dim in DIMS if dim in frame and dim not in said}
+    for role, columns in {**said, **called}.items():
+        for name in listed(columns):
+            if n_labels(frame[name]) or not frame[name].notna().any():
+                continue
+            argument = ARGUMENTS[role]
+            if role in ("score", "training"):
+                check_numeric(argument, frame[name], [], [give(**{argument: each}) for each in numeric_columns(frame)])
+            label_codes(frame[name])
 
 
 def _as_named(frame: pd.DataFrame, said: Mapping[str, Any]) -> Reading:

@@ -13,7 +13,7 @@ from xcurves.core.doubts import MOST, Choice, counted
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
 from xcurves.core.name_patterns import compiled
-from xcurves.core.names import ENDED_EARLY, FINISHED, dim_of, is_item, is_metric
+from xcurves.core.names import ENDED_EARLY, FINISHED, confusable, dim_of, is_item, is_metric
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.found import ROLES, Found, compared, repeats
@@ -29,7 +29,12 @@ _MOST_COLUMNS = 6  # that a role could be
 
 def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
     """Return what cannot be told of the frame that was given, None if all can."""
-    doubt = _doubt_of_metrics(found, told) or _doubt_of_roles(found) or _doubt_of_direction(found, given, told)
+    doubt = (
+        _doubt_of_metrics(found, told)
+        or _doubt_of_roles(found)
+        or _doubt_of_likenesses(found, given)
+        or _doubt_of_direction(found, given, told)
+    )
     return _doubt_of_columns(found, given, is_asked=doubt is not None) or doubt_of_task_columns(found) or doubt
 
 
@@ -116,6 +121,22 @@ def _doubt_of_direction(found: Found, given: pd.DataFrame, told: Known) -> Doubt
     ends = {False: "lower", True: "higher"}
     choices = tuple(Choice({HIGHER: higher}, f"{what}, {end} is better") for higher, end in ends.items())
     return Doubt({}, choices, turned_words(score))
+
+
+def _doubt_of_likenesses(found: Found, given: pd.DataFrame) -> Doubt | None:
+    """Return what to ask where two algorithms, or two tasks, are called alike, and may be one."""
+    for role, thing in (("algorithm", "algorithm"), ("tasks", "task")):
+        for name in listed(found.roles.get(role)):
+            if role in found.typed or name not in given or is_item(name):
+                continue
+            pair = confusable(found.scored[name].dropna().unique())
+            if pair is None:
+                continue
+            one, other = map(repr, pair)
+            question = f"has {thing}s {one} and {other}, which differ in case, - and _ only"
+            choice = Choice({role: found.roles[role]}, f"they are two {thing}s, {compared(found.frame, found.roles)}")
+            return Doubt({}, (choice,), f"{question}. Rename one if they are one {thing}")
+    return None
 
 
 def _doubt_of_ends(found: Found) -> Doubt | None:

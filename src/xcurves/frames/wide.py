@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_hashable, is_list_like
 
 from xcurves.core import provenance
 from xcurves.core.labels import DIMS
 from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_numbers
 from xcurves.core.names import dim_of
-from xcurves.core.refusal import UNSAID, Missing, Refusal, WrongType, shown
+from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
+from xcurves.frames.absent import no_column
 from xcurves.frames.wide_summaries import (
     summary_columns,
     without_summaries,
@@ -21,7 +23,7 @@ from xcurves.frames.wide_summaries import (
 
 Columns = str | Mapping[str, Any]
 VALUE = "{value}"
-_ROW, _COLUMN = "_xcurves_row", "_xcurves_column"  # no column has these names
+_ROW, _COLUMN, _VALUE = "_xcurves_row", "_xcurves_column", "_xcurves_value"  # no column has these names
 
 
 def to_long(
@@ -47,14 +49,22 @@ def to_long(
         raise Refusal(
             "columns",
             columns,
-            f"makes a column {taken[0]!r}, which the frame has",
-            f"Rename it, or drop it: frame.drop(columns={taken[0]!r})",
+            Text(f"makes a column {taken[0]!r}, which ", Words("the frame", "ARCHIVE"), " has"),
+            _cure_of_taken(taken[0], is_score=taken[0] == value),
         )
-    long = frame.melt(rest, list(parts.index), var_name=_COLUMN, value_name=value)
+    long = frame.melt(rest, list(parts.index), var_name=_COLUMN, value_name=_VALUE).rename(columns={_VALUE: value})
     labels = parts.rename(columns=made).apply(whole_numbers).loc[long.pop(_COLUMN)].reset_index(drop=True)
     tidy = pd.concat([labels, long], axis=1)
     tidy.attrs = dict(frame.attrs)
     return tidy
+
+
+def _cure_of_taken(name: str, *, is_score: bool) -> Cure:
+    """Return how columns can be read where one has the name of what is made of the others."""
+    drop = Words(f"drop it: frame.drop(columns={name!r})", "leave it out")
+    if is_score:
+        return Cure("Call the scores otherwise, ", give(value="measured"), ", or ", drop)
+    return Cure("Rename it, or ", drop)
 
 
 def as_asked(
@@ -171,8 +181,7 @@ def with_joined(frame: pd.DataFrame, columns: Sequence[str], argument: str = "al
     """Return the name of a new column, the labels of several joined, and the frame with it."""
     missing = [name for name in columns if name not in frame]
     if missing:
-        has = ", ".join(map(repr, frame.columns))
-        raise Missing(argument, missing[0], "is no column of the frame", f"It has {has}")
+        raise no_column(argument, missing[0], frame)
     name = ", ".join(map(short_name, columns))
     return name, frame.assign(**{name: join_labels(frame, columns)})
 
@@ -194,10 +203,9 @@ def pattern_of(names: Sequence[str], dim: str) -> str:
 def parts_of(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.DataFrame:
     """Return the labels of each column that holds scores, a row for each."""
     refuse_duplicates(frame)
+    if isinstance(columns, str) and "{" not in columns:
+        return _of_mapping(frame, {"algorithm": [name.strip() for name in columns.split(",")]})
     if isinstance(columns, str):
-        listed = [name.strip() for name in columns.split(",")]
-        if "{" not in columns and all(name in frame for name in listed):
-            return _of_mapping(frame, {"algorithm": listed})
         return _of_pattern(frame, columns, used)
     if isinstance(columns, Mapping):
         return _of_mapping(frame, columns)
@@ -205,19 +213,23 @@ def parts_of(frame: pd.DataFrame, columns: Columns, used: Sequence[str]) -> pd.D
 
 
 def _of_mapping(frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    if len(columns) != 1 or isinstance(next(iter(columns.values())), str):
-        raise Refusal(
+    dims, listed = list(columns), [each for each in columns.values() if is_list_like(each)]
+    if len(dims) != 1 or not isinstance(dims[0], str) or not listed:
+        raise WrongType(
             "columns",
             columns,
             "must map one dim to names of columns",
             "Try '{algorithm}'",
         )
-    ((dim, names),) = columns.items()
-    missing = [name for name in names if name not in frame]
-    if missing or not names:
-        has = ", ".join(map(repr, frame.columns))
-        raise Missing("columns", columns, "names no column of the frame", f"It has {has}")
-    return pd.DataFrame({dim: [str(name) for name in names]}, index=list(names))
+    names = list(listed[0])
+    unknown = next((name for name in names if not is_hashable(name) or name not in frame), None)
+    if not names:
+        raise Refusal("columns", columns, "names no column", "Try '{algorithm}'")
+    if unknown is not None:
+        raise no_column("columns", unknown, frame)
+    if len(set(names)) < len(names):
+        raise Refusal("columns", columns, "names a column twice", "Leave one out")
+    return pd.DataFrame({dims[0]: [str(name) for name in names]}, index=names)
 
 
 def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.DataFrame:

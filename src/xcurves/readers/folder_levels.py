@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from xcurves.core.doubts import Choice, counted, runs_each
-from xcurves.core.names import alike
-from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import crossed_names
 from xcurves.readers.crossed_names import doubtful
 
@@ -83,7 +81,6 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bo
     labels = pd.DataFrame({name: levels[index] for name, index in zip(names, kept, strict=True)})
     of_level = {index: name for name, index in zip(names, kept, strict=True)}
     every = _named(of_level, len(levels))
-    _ask_of_likenesses(labels, every, root)
     if asks_of_parts and every == list(_NAMES[1:]):
         crossed_names.ask_of_parts(labels, "/{run}", root)
     said = f"folders are {', '.join(names)}"
@@ -118,7 +115,6 @@ def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels
     if labels["algorithm"].is_unique or labels.duplicated().any():
         return None
     marks = sorted({part.string[part.end("algorithm") : part.start("run")] for part in parts if part})
-    _ask_of_likenesses(labels, [], root, marks)
     if asks_of_parts and len(marks) == 1:
         crossed_names.ask_of_parts(labels, f"{marks[0]}{{run}}", root)
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
@@ -198,36 +194,3 @@ def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
 def are_run_names(labels: Sequence[str]) -> bool:
     """Return whether labels are names of runs that Weights & Biases makes, all different: they say no algorithm."""
     return len(labels) > 1 and len(set(labels)) == len(labels) and all(map(_RUN_NAME.fullmatch, labels))
-
-
-def _ask_of_likenesses(
-    labels: pd.DataFrame,
-    folders: Sequence[str],
-    root: str,
-    marks: Sequence[str] = (),
-) -> None:
-    """Ask about names that differ in case, - and _ only, which may be of one algorithm or task.
-
-    `folders` names the levels; where names of folders are cut, `marks` are what stands between algorithm and run.
-    """
-    for dim in ("task", "algorithm"):
-        found = alike(labels[dim].unique()) if dim in labels else None
-        if found is None:
-            continue
-        one, other = map(repr, found)
-        differ = f"folders {one} and {other} below {root} differ in case, - and _ only"
-        if len(marks) > 1:
-            raise Refusal("", UNSAID, differ, f"Rename one, also if they are two {dim}s")
-        options: dict[str, Any] = {"folders": folders}
-        if marks:
-            options = {"names": f"{{algorithm}}{marks[0]}{{run}}"}
-        choice = Choice(options, f"they are two {dim}s, {_compared(labels)}")
-        raise doubtful(f"{differ}. Rename one if they are one {dim}", [choice], root)
-
-
-def _compared(labels: pd.DataFrame) -> str:
-    """Return how many algorithms, tasks and runs labels have."""
-    groups = labels.drop(columns="run").value_counts()
-    n_tasks = labels["task"].nunique() if "task" in labels else 1
-    n_algorithms = counted(labels["algorithm"].nunique(), "algorithm")
-    return f"{n_algorithms}, {counted(n_tasks, 'task')}, {runs_each(int(groups.min()), int(groups.max()))}"

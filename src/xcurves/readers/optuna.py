@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,12 +37,12 @@ from xcurves.readers.open_files import (
 )
 from xcurves.readers.source import Source
 
-_MARKS = {  # the first letters of attributes that samplers store with trials and studies
+_MARKS = {  # the first letters, in small ones, of attributes that samplers store with trials and studies
     "grid_id": "GridSampler",
     "search_space": "GridSampler",
     "cma": "CmaEsSampler",
     "x_for_tell": "CmaEsSampler",
-    "BaseGASampler": "NSGAIISampler",
+    "basegasampler": "NSGAIISampler",
     "nsga": "NSGAIISampler",
     "tpe": "TPESampler",
     "gp:": "GPSampler",
@@ -50,6 +50,7 @@ _MARKS = {  # the first letters of attributes that samplers store with trials an
     "botorch": "BoTorchSampler",
 }
 
+UNKNOWN = "unknown"  # the sampler of which nothing is said
 _STUDY_NAME = re.compile(r'"study_name": ?("(?:[^"\\\\]|\\\\.)*")')  # in a journal
 
 _WRONG = {  # what is wrong with a database in which a query finds a row
@@ -134,7 +135,7 @@ def trials(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame:
         if trial.state.name in ("COMPLETE", "FAIL")
     ]
     frame = _framed(finished, known)
-    frame.attrs["named_by"] = _whether_independent(frame.attrs["sampler"])
+    frame.attrs["named_by"] = whether_independent(frame.attrs["sampler"])
     return frame
 
 
@@ -145,9 +146,9 @@ def _value(study: Any, trial: Any) -> float:
     return np.inf if study.directions[0].name == "MINIMIZE" else -np.inf
 
 
-def _whether_independent(sampler: str) -> str:
+def whether_independent(sampler: str) -> str:
     """Return what makes trials of a study runs."""
-    if sampler == "unknown":
+    if sampler == UNKNOWN:
         return "trials of a study, independent only if its sampler is random, which no file says"
     return f"trials of a study, chosen by {sampler}"
 
@@ -210,7 +211,7 @@ def intermediate_values(studies: Mapping[str, Any] | str | Path) -> pd.DataFrame
         reason = f"{_place(known)}no trial reported an intermediate value (trial.report)"
         raise Refusal("path", UNSAID, reason, "For their results: optuna.trials")
     frame = _framed(rows, known)
-    frame.attrs["named_by"] = _whether_independent(frame.attrs["sampler"])
+    frame.attrs["named_by"] = whether_independent(frame.attrs["sampler"])
     return frame
 
 
@@ -369,13 +370,21 @@ def _say_direction(frame: pd.DataFrame, studies: Mapping[str, Any]) -> None:
 def _sampler(study: Any) -> str:
     """Return what chose the trials of a study; no storage keeps it, but most samplers leave notes in it."""
     notes = [key for trial in study.trials[-1:] for key in trial.system_attrs]
-    for note in [*notes, *getattr(study, "system_attrs", {})]:
-        for mark, name in _MARKS.items():
-            if note.startswith(mark):
-                return name
+    noted = sampler_of([*notes, *getattr(study, "system_attrs", {})])
+    if noted != UNKNOWN:
+        return noted
     in_memory = type(getattr(study, "_storage", None)).__name__ == "InMemoryStorage"
     # `load_study` puts its default in
-    return type(study.sampler).__name__ if in_memory else "unknown"
+    return type(study.sampler).__name__ if in_memory else UNKNOWN
+
+
+def sampler_of(notes: Sequence[str]) -> str:
+    """Return what chose trials, by the names of the attributes that were stored with them; or that it is unknown."""
+    for note in notes:
+        for mark, name in _MARKS.items():
+            if note.casefold().startswith(mark):
+                return name
+    return UNKNOWN
 
 
 def _has_curves(path: Path) -> bool:

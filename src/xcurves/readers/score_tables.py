@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,12 @@ from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import log_files, logs
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.common_rung import RUNGS, candidates
+from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.formats import delimited
+from xcurves.readers.listing import read_by_itself
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
+from xcurves.readers.optuna import UNKNOWN, sampler_of, whether_independent
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
@@ -30,25 +33,55 @@ _SCORE = re.compile(r"(?:test|train)_")
 _SETTING = "param_"
 _STUDY = ("study", "study_name", "sampler")
 _SETTINGS_OF_TRIAL = "params_"
+_NOTE = "system_attrs_"  # before what samplers store with trials
 
 
-def _read(path: str | Path, what: str, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows that are made of a table."""
+def _read(path: str | Path, source: Source, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows that are made of a table, or of those in a folder, each of which is of one algorithm."""
     path = Path(path)
-    data = read_bytes(path)
-    with parsing(path, what):
-        table = as_numbers(delimited.parse(data, path))
+    files = logs.find_logs(path, source)
+    tables = []
+    for file in files:
+        data = read_bytes(file)
+        with parsing(file, source.what):
+            tables.append(as_numbers(delimited.parse(data, file)))
+        missing_end = delimited.missing_end(data, file)
+        if missing_end:
+            provenance.warn(missing_end)
+    table = tables[0]
+    if len(files) > 1:
+        table = _below_each_other(tables, _names_of(files, path, source))
+    with parsing(path, source.what):
         made = rows_of(table, path)
-    made.attrs["source"] = f"{what} in {path.name}"
-    missing_end = delimited.missing_end(data, path)
-    if missing_end:
-        provenance.warn(missing_end)
+    made.attrs["source"] = f"{source.what} {logs.where(path)}"
     return made
+
+
+def _names_of(files: Sequence[Path], root: Path, source: Source) -> list[str]:
+    """Return the name of each file, or of its folder where files are called alike; refuse those of several seeds."""
+    names = [file.name.partition(".")[0] for file in files]
+    if len(set(names)) < len(names):
+        names = [file.parent.relative_to(root).as_posix() for file in files]
+    if len(set(names)) < len(names):
+        names = [file.relative_to(root).as_posix() for file in files]
+    if seeds_in(names) is not None:
+        raise read_by_itself(root, [(file, source) for file in files])
+    return names
+
+
+def _below_each_other(tables: Sequence[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of several tables, with a column of the algorithm where the tables have none."""
+    table = pd.concat(tables, ignore_index=True)
+    if _named_algorithm(table, _STUDY) is not None:
+        return table
+    of_rows = np.repeat(names, [len(each) for each in tables])
+    return table.drop(columns="algorithm", errors="ignore").assign(algorithm=of_rows)
 
 
 def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | None:
     """Return the column that says of which algorithm, or study, a row is; None if all are of one."""
-    named = [name for name in map(str, table) if name in also or dim_of(name) == "algorithm"]
+    free = [name for name in map(str, table) if not name.startswith((_SETTING, _SETTINGS_OF_TRIAL))]
+    named = [name for name in free if name in also or dim_of(name) == "algorithm"]
     varied = [str(name) for name in named if len(table[name].unique()) > 1]
     return varied[0] if varied else None
 
@@ -65,7 +98,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     settings = [name for name in of_setting if len(table[name].unique()) > 1]
     rungs = table[[name for name in RUNGS if name in table]]
     labels = table[settings].set_axis([CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1)
-    algorithm = _named_algorithm(table.drop(columns=settings))
+    algorithm = _named_algorithm(table)
     if algorithm is not None:
         runs = candidates(table, [algorithm, *of_setting])
         means = {match["score"]: table[name] for name in map(str, table) if (match := _MEAN.fullmatch(name))}
@@ -78,7 +111,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
             axis=1,
         )
         # a table of results does not say how settings were chosen
-        made.attrs = {"sampler": "unknown"}
+        made.attrs = {"sampler": UNKNOWN}
         return _with_direction(made)
     names = _names_of_settings(labels, candidates(table, of_setting))
     scores: dict[str, dict[str, Any]] = {}
@@ -147,14 +180,15 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         provenance.warn(
             f"trials without a result are left out: {rest}. In the file of the study its failed trials count"
         )
-    sampler = "unknown"
+    noted = table.columns[table.notna().any()]
+    sampler = sampler_of([name.removeprefix(_NOTE) for name in map(str, noted) if name.startswith(_NOTE)])
     if "sampler" in table:
         sampler = ", ".join(sorted(set(table["sampler"].astype(str))))
     n_pruned = int((state == "PRUNED").sum())
     made.attrs = {
         "sampler": sampler,
         "n_pruned": n_pruned,
-        "named_by": "trials of a search, independent only if each was chosen at random",
+        "named_by": whether_independent(sampler),
     }
     if study is None and n_pruned:  # the best of k trials is not told by those that were not pruned
         rival = _compared_setting(made[settings])
@@ -239,39 +273,37 @@ def _is_evaluations(path: Path) -> bool:
     return {"task_id", "value"} <= head and bool({"flow_id", "flow_name"} & head)
 
 
-SEARCH = Source(
+SEARCH: Source = Source(
     "cv-results",
     "results of a search of scikit-learn",
-    "its cv_results as CSV",
+    "its cv_results as CSV, of several one for each algorithm",
     ("delimited",),
     files=("*.csv",),
     is_log=_is_search,
-    read_all=lambda path: _read(path, "cv_results_ of scikit-learn", _search_rows),
-    single=True,
+    read_all=lambda path: _read(path, SEARCH, _search_rows),
     training="n_resources",  # where a search has rungs
     example="cv_results.csv",
 )
-TRIALS = Source(
+TRIALS: Source = Source(
     "optuna-table",
     "a table of trials of Optuna",
-    "trials_dataframe() as CSV",
+    "trials_dataframe() as CSV, of several one for each study",
     ("delimited",),
     files=("*.csv",),
     is_log=_is_trials,
-    read_all=lambda path: _read(path, "trials of Optuna", _trial_rows),
-    single=True,
+    read_all=lambda path: _read(path, TRIALS, _trial_rows),
     value="value",
     training=None,
     example="trials.csv",
 )
-OPENML = Source(
+OPENML: Source = Source(
     "openml",
     "evaluations of OpenML",
     "list_evaluations() as CSV: task_id, flow_name, value",
     ("delimited",),
     files=("*.csv",),
     is_log=_is_evaluations,
-    read_all=lambda path: _read(path, "evaluations of OpenML", _evaluation_rows),
+    read_all=lambda path: _read(path, OPENML, _evaluation_rows),
     single=True,
     training=None,
     extra=("task",),
