@@ -297,7 +297,7 @@ def test_a_declaration_has_few_fields():
             "core",
             "references",
         ),
-        *("table", "statements", "views", "part"),
+        *("comparison", "table", "statements", "views", "part"),
         *("method", "scores_method", "by_task", "for_programs", "overlaid"),
     }
     assert of_views == {"draw", "caption", "default", "panels", "many"}

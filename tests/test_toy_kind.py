@@ -12,8 +12,9 @@ import xcurves
 from refusals import refused
 from strategies import make_curves
 from xcurves import kinds
-from xcurves.core.schema import Part, ResultKind, Statement, Var, View, captioned
-from xcurves.say.result_frames import frame_of
+from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.schema import PAIR_COORDS, Comparison, Part, ResultKind, Statement, Var, View
+from xcurves.say.result_frames import captioned, frame_of
 
 SOURCE = Path(xcurves.__file__).parent
 GENERIC = [
@@ -135,6 +136,94 @@ def test_a_part_from_outside_is_a_part_of_analyze(registered):
 def test_a_kind_from_outside_is_no_name_of_the_package(registered):
     assert not hasattr(xcurves, TOY.name)
     assert TOY.name not in dir(xcurves)
+
+
+MEDIANS = ResultKind(
+    name="toy_medians",
+    question="Which algorithm has the higher median?",
+    argument="scores",
+    variables={
+        "gap": Var(("task", "pair"), "difference of medians", "score"),
+        "gap_ci": Var(("task", "pair", "ci_bound"), "its interval, all pairs together", "score"),
+        "gap_pvalue": Var(("task", "pair"), "p, adjusted over pairs"),
+    },
+    coords={"pair": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
+    core=("algorithm", "run"),
+    references=("Toy (2001), J. Toys 1, 1-2, doi:10.1000/1",),
+    method=("Medians were compared.", "runs"),
+    comparison=Comparison("gap", "gap_ci", "gap_pvalue", noun=lambda _: "median score"),
+)
+
+
+def toy_medians(gaps, p, **attrs):
+    """Return a result that compares a with b, a with c, and b with c."""
+    gaps, p = np.asarray(gaps, float), np.asarray(p, float)
+    dims = ("task", "pair")[2 - gaps.ndim :]
+    variables = {
+        "gap": xr.Variable(dims, gaps),
+        "gap_ci": xr.Variable((*dims, "ci_bound"), np.stack([gaps - 2, gaps + 2], axis=-1)),
+        "gap_pvalue": xr.Variable(dims, p),
+    }
+    sides = {"algorithm_a": ("pair", list("aab")), "algorithm_b": ("pair", list("bcc"))}
+    scores = xr.DataArray(0.0, attrs={"units": "m"})
+    return MEDIANS.dataset(
+        variables, {"pair": ["a - b", "a - c", "b - c"], **sides}, MEDIANS.attrs(scores, 0, 0.95) | attrs, scores
+    )
+
+
+@pytest.fixture
+def medians(registered):
+    kinds.register(MEDIANS)
+
+
+def test_a_kind_that_compares_needs_no_sentences_and_no_table(medians):
+    result = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2])
+    assert result.curves.summary().split("\n") == [
+        "a has the highest median score. It is shown to be higher than all others, by 3.0 (1.0 to 5.0) than b, the "
+        "nearest.",
+        "Intervals and p hold for the 3 pairs of a task together.",
+    ]  # fmt: skip
+    table = result.curves.table()
+    assert table.index.tolist() == ["a over c", "a over b", "b over c"]
+    assert table["difference"].tolist() == [4.5, 3, 1.5]
+    assert table["p"].tolist() == [0.002, 0.01, 0.2]
+    assert table.attrs["caption"].startswith("Pairs of algorithms, the better one first: ")
+    answer = result.curves.to_dict()
+    assert answer["verdict"].startswith("a has the highest median score.")
+    assert [(row["first"], row["second"], row["shown"]) for row in answer["pairs"]] == [
+        ("a", "c", True), ("a", "b", True), ("b", "c", False),
+    ]  # fmt: skip
+    assert answer["pairs"][0]["ci"] == [2.5, 6.5]
+    assert answer["pairs"][0]["p"] == 0.002
+
+
+def test_a_comparison_of_losses_names_the_lowest_and_nothing_shown_says_so(medians):
+    of_loss = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2], higher_is_better=0)
+    said = of_loss.curves.summary()
+    assert said.startswith(
+        "c has the lowest median score. c or b may be the best; a is shown to be higher (by 4.5, 2.5 to 6.5)."
+    )
+    assert of_loss.curves.table().index.tolist() == ["c below a", "b below a", "c below b"]
+    nothing = toy_medians([1.0, 1.5, 0.5], [0.4, 0.3, 0.9])
+    assert "Any of the 3 may be the best: no difference is shown." in nothing.curves.summary()
+
+
+def test_a_comparison_with_a_reference_and_over_tasks(medians):
+    beside = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2]).isel(pair=[0, 1]).assign_attrs(reference="b")
+    assert beside.curves.summary().startswith("Beside b, in median score: ")
+    assert "the first less the second" in beside.curves.table().attrs["caption"]
+    tasks = toy_medians([[3.0, 4.5, 1.5], [-3.0, -4.5, -1.5]], [[0.01, 0.002, 0.2], [0.01, 0.002, 0.01]])
+    assert tasks.curves.summary().split("\n") == [
+        "The highest median score of 2 tasks: a in 1 and c in 1; in 2 of them it is shown to be higher than all "
+        "others.",
+        "Intervals and p hold for the 3 pairs of a task together.",
+        "Each task was tested by itself: p is not adjusted for the number of tasks.",
+    ]  # fmt: skip
+
+
+def test_a_declaration_by_itself_says_where_its_sentences_are():
+    with pytest.raises(LookupError, match=r"xcurves\.kinds\.kind"):
+        MEDIANS.answer(toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2]))
 
 
 def modules():

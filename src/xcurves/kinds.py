@@ -25,13 +25,19 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {}  # of registered kinds
 
 @cache
 def kind(name: str) -> ResultKind:
-    """Return the declaration of a kind."""
+    """Return the declaration of a kind, with the sentences and the table of what it compares."""
+    declared: ResultKind
     if name in _REGISTERED:
-        return _REGISTERED[name]
-    family = KINDS[name].module.partition(".")[0]
-    module = import_module(f"xcurves.{family}.kinds")
-    declared: ResultKind = getattr(module, name.upper())
-    return declared
+        declared = _REGISTERED[name]
+    else:
+        family = KINDS[name].module.partition(".")[0]
+        module = import_module(f"xcurves.{family}.kinds")
+        declared = getattr(module, name.upper())
+    if declared.comparison is None:
+        return declared
+    from xcurves.say.comparing import completed  # which kinds that compare nothing do without
+
+    return completed(declared)
 
 
 def register(declared: ResultKind, function: Callable[..., Any] | None = None) -> None:

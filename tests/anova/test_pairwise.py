@@ -11,7 +11,7 @@ import xcurves
 from lazy import refuse_to_compute
 from refusals import refused
 from strategies import absent, make_curves
-from xcurves.anova.text import pair_statements
+from xcurves.kinds import kind
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_few_runs_are_warned_of():
 def test_few_reassignments_are_not_called_few_runs(curves):
     with pytest.warns(UserWarning, match="^a0 - a1: n_resamples.*adjusted p reaches 0.05"):
         result = xcurves.pairwise(curves, n_resamples=30, rng=0)
-    said = " ".join(each.text for each in pair_statements(result) if each.role == "answer")
+    said = " ".join(each.text for each in kind("pairwise").statements(result) if each.role == "answer")
     assert (
         "With 30 reassignments no adjusted p of these 3 pairs can be below 0.0968: make more: n_resamples=59 is enough."
         in said
@@ -188,7 +188,7 @@ def test_a_warning_of_few_runs_is_right_of_every_pair_that_could_not_differ_more
     p = result.pvalue_adjusted.sel(effect="algorithm")  # each as small as it can be
     assert p.pair.values[p > 0.05].tolist() == few
     assert [str(each.message).split(":")[0] for each in given if "no adjusted p" in str(each.message)] == few
-    said = " ".join(each.text for each in pair_statements(result) if each.role == "answer")
+    said = " ".join(each.text for each in kind("pairwise").statements(result) if each.role == "answer")
     assert ("no adjusted p" in said) == bool(few)
     if few:
         assert f"no adjusted p of 1 of 6 pairs can be below {p.sel(pair=few).item():.3g}: run more: " in said

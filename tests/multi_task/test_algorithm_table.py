@@ -11,6 +11,7 @@ import xcurves
 from strategies import make_curves
 from xcurves.anova.kinds import PAIRWISE
 from xcurves.multi_task.kinds import ACROSS_TASKS
+from xcurves.say.comparing import algorithms_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -78,7 +79,7 @@ def test_beside_a_reference_nothing_says_who_may_be_best():
     table = ACROSS_TASKS.part.algorithms(xcurves.across_tasks(curves, reference="a0", rng=0))
     assert table.columns.tolist() == ["mean", "lower", "upper", "tasks", "mean_rank"]
     pairs = xcurves.pairwise(curves.isel(task=0), reference="a0", rng=0)
-    assert PAIRWISE.part.algorithms(pairs).columns.tolist() == ["mean", "runs"]
+    assert algorithms_of(PAIRWISE)(pairs).columns.tolist() == ["mean", "runs"]
 
 
 def test_tasks_have_the_name_of_their_dim():
@@ -123,7 +124,7 @@ def test_unlike_scales_are_said_in_the_heading_and_leave_no_interval_in_the_verd
 
 def test_of_pairs_mean_runs_and_who_may_be_best():
     curves = make_curves(np.random.default_rng(4).normal(size=(3, 5, 4)) + np.array([0.0, 9.0, 9.1])[:, None, None])
-    table = PAIRWISE.part.algorithms(xcurves.pairwise(curves, rng=0))
+    table = algorithms_of(PAIRWISE)(xcurves.pairwise(curves, rng=0))
     means = curves.mean(["run", "training"]).to_series()
     np.testing.assert_allclose(table["mean"], means.sort_values(ascending=False))
     assert table["runs"].tolist() == [5, 5, 5]

@@ -15,14 +15,15 @@ from xcurves.core.schema import (
     MOST_BANDS,
     OF_PAIRS,
     PAIR_COORDS,
+    Comparison,
     Drawing,
     Part,
     ResultKind,
     Var,
     View,
-    captioned,
 )
 from xcurves.say.pairs import ALONG_TRAINING, IN_BAND, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.anova import plots, tables, text
@@ -174,18 +175,25 @@ PAIRWISE = ResultKind(
     ),
     table=captioned(
         tables.pair_table,
-        "Pairs of algorithms, the better one first: difference of mean scores over training with its interval, and p "
+        "Pairs of algorithms, {order}: difference of mean scores over training with its interval, and p "
         "of level and of shape, adjusted.",
-        "Pairs of algorithms, the better one first: difference of mean scores with its interval, and adjusted p.",
+        "Pairs of algorithms, {order}: difference of mean scores with its interval, and adjusted p.",
     ),
-    statements=text.pair_statements,
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_ci_simultaneous",
+        p="pvalue_adjusted",
+        noun=text.mean_score,
+        pair=lambda result: result.sel(effect="algorithm"),
+        reasons=text.reasons,
+        floor=text.pair_floors,
+        more=text.more_of_pairs,
+    ),
     part=Part(
         1,
         comparable,
         ("n_resamples", "paired", "reference"),
         opens=True,
-        algorithms=tables.algorithm_table,
-        pairs=tables.pairs_of_verdict,
     ),
     views={
         "curve_difference": View(

@@ -13,8 +13,6 @@ from xcurves.say.pairs import TURNED, displayed_pairs, heading
 from xcurves.say.result_frames import (
     bounds,
     frame_of,
-    frame_of_algorithms,
-    frame_of_displayed,
     frame_of_pairs,
     note_open_ends,
 )
@@ -166,22 +164,6 @@ def anova_digest(result: xr.Dataset) -> pd.DataFrame:
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }
     return frame_of(columns)
-
-
-def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
-    """Return the pairs by p of the level, as the verdict has them."""
-    of_level = result["pvalue_adjusted"].sel(effect="algorithm", drop=True)
-    return frame_of_displayed(displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level))
-
-
-def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each algorithm: its mean, the number of its runs, and whether it may be the best."""
-    columns = {
-        "mean": result["score_mean"],
-        "runs": result["n_runs"],
-        "may_be_best": result["may_be_best"],
-    }
-    return frame_of_algorithms(result, columns)
 
 
 def pair_table(result: xr.Dataset) -> pd.DataFrame:

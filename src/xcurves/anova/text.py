@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +11,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.schema import Statement
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
-from xcurves.say.compared_pairs import Compared, Reasons, means_of, named, score_name
+from xcurves.say.compared_pairs import Reasons, score_name
 from xcurves.say.floors import (
     RunsOfPairs,
     cure_of_reassignments,
@@ -26,22 +25,12 @@ from xcurves.say.numbers import (
     ends_of,
     estimated,
     joined,
-    listed,
     number,
     pvalue,
     reassigned,
     span,
     unadjusted_over_tasks,
-    units_of,
 )
-from xcurves.say.pairs import (
-    better_first_rows,
-    displayed_pairs,
-    lower_is_better,
-    rows_of_tasks,
-    verdict_rows,
-)
-from xcurves.say.verdict import best_sentence, claim_sentences, reference_sentence
 
 _CLAIMS = {
     "algorithm": "mean scores over training",
@@ -248,36 +237,16 @@ def _out_of_reach(result: xr.Dataset, alpha: float, noun: str) -> Iterator[str]:
     yield f"{few} are so few{where} that p cannot be below {number(least[too_large].min())}, whatever the scores."
 
 
-def pair_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield who is best, who may be and by how much; what could not be shown; then shapes and what intervals hold."""
-    alpha = provenance.alpha_of(result)
-    noun = labels.task_noun(result["n_resamples"])
-    n_pairs = result.sizes["pair"]
-    n_tasks = result["n_resamples"].size // n_pairs
-    if n_tasks == 1:
-        (task,) = labels.tasks_of(result, "n_resamples")
-        yield Statement("answer", " ".join(_verdict_of_one(task)))
-    else:
-        yield Statement("answer", _best_by_task(result, noun))
-    for text in _pair_floors(result, alpha):
-        yield Statement("answer", text)
-
+def more_of_pairs(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield whether shapes differ, and where an interval has shifts that are rejected."""
     # Scores without training have no shape.
     if not is_without_training(result):
-        yield Statement("detail", _shapes_of_pairs(result, alpha))
-    if n_pairs > 1:
-        by = result.attrs.get("correction", "holm").capitalize()
-        yield Statement(
-            "detail",
-            f"Intervals and p hold for the {n_pairs} pairs of a {noun} together (p by {by}).",
-        )
+        yield Statement("detail", _shapes_of_pairs(result, provenance.alpha_of(result)))
     if (result["difference_ci_gap"] == 1).any():
         yield Statement(
             "caution",
             "Some shifts within the interval of a pair are rejected (difference_ci_gap is 1).",
         )
-    for text in unadjusted_over_tasks(n_tasks, noun):
-        yield Statement("caution", text)
 
 
 def _shapes_of_pairs(result: xr.Dataset, alpha: float) -> str:
@@ -290,19 +259,9 @@ def _shapes_of_pairs(result: xr.Dataset, alpha: float) -> str:
     return f"Changes of score with training {_say_shown(p[0], alpha)} ({pvalue(p[0])})."
 
 
-def _compared(task: xr.Dataset) -> Compared:
-    """Return what the verdict about one task is made of."""
-    p = task["pvalue_adjusted"].sel(effect="algorithm")
-    return Compared(
-        rows=verdict_rows(displayed_pairs(task, "difference", "difference_ci_simultaneous", p)),
-        algorithms=[str(label) for label in task["algorithm"].to_numpy().tolist()],
-        may_be_best=named(task, task["may_be_best"]),
-        score=f"mean {score_name(task)}{_over_training(task)}",
-        units=units_of(task["difference"]),
-        means=means_of(task, "score_mean"),
-        lower_is_better=lower_is_better(task),
-        reasons=_reasons(task),
-    )
+def mean_score(result: xr.Dataset) -> str:
+    """Return what pairs are compared by: "mean accuracy over training"."""
+    return f"mean {score_name(result)}{_over_training(result)}"
 
 
 def _over_training(result: xr.Dataset) -> str:
@@ -327,7 +286,7 @@ def _runs_of_pairs(task: xr.Dataset) -> list[tuple[int, int]]:
     return [(n_runs[a], n_runs[b]) for a, b in _sides(task)]
 
 
-def _reasons(task: xr.Dataset) -> Reasons:
+def reasons(task: xr.Dataset) -> Reasons:
     """Return why pairs have no p: runs that are missing, single ones, or ones that do not differ."""
     if task["n_runs"].isnull().any():
         return {}
@@ -347,59 +306,9 @@ def _reasons(task: xr.Dataset) -> Reasons:
     return reasons
 
 
-def _verdict_of_one(task: xr.Dataset) -> Iterator[str]:
-    """Yield who is best in one task, or how all others stand beside the reference."""
-    compared = _compared(task)
-    if "reference" in task.attrs and len(compared.rows) > 1:
-        yield reference_sentence(compared, str(task.attrs["reference"]))
-        return
-    yield best_sentence(compared)
-    yield from claim_sentences(compared)
-
-
-def _best_by_task(result: xr.Dataset, noun: str) -> str:
-    """Return in how many tasks each algorithm is best, and in how many that is shown."""
-    p = result["pvalue_adjusted"].sel(effect="algorithm")
-    displayed = displayed_pairs(result, "difference", "difference_ci_simultaneous", p)
-    dims = labels.task_dims(result["difference"])
-    means = result["score_mean"].transpose(*dims, "algorithm")
-    by_task = means.to_numpy().reshape(-1, means.sizes["algorithm"])
-    sign = 1
-    if lower_is_better(result):
-        sign = -1
-    names = means["algorithm"].to_numpy().astype(str).tolist()
-    n_best = Counter[str]()
-    n_shown = 0
-    for rows, of_task in zip(rows_of_tasks(displayed, dims), by_task, strict=True):
-        # Others that have no run in this task are no others.
-        known = [row for row in rows if not np.isnan(row.amount)]
-        if not known:
-            continue
-        best = names[int(np.nanargmax(sign * of_task))]
-        n_best[best] += 1
-        turned = better_first_rows(known, displayed)
-        of_best = [row for row in turned if best in row[:2]]
-        n_shown += all(row.shown and row.better == best for row in of_best)
-    if not n_best:
-        return f"In no {noun} could any pair be compared."
-
-    counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], 4)
-    more, most = "higher", "highest"
-    if lower_is_better(result):
-        more, most = "lower", "lowest"
-    others = "the other"
-    if result.sizes["algorithm"] > 2:
-        others = "all others"
-        if "reference" in result.attrs:
-            others += " that it is compared with"
-    return (
-        f"The {most} mean {score_name(result)}{_over_training(result)} of {count(n_best.total(), noun)}: {counts}; in "
-        f"{n_shown or 'none'} of them it is shown to be {more} than {others}."
-    )
-
-
-def _pair_floors(result: xr.Dataset, alpha: float) -> Iterator[str]:
+def pair_floors(result: xr.Dataset) -> Iterator[str]:
     """Yield that the adjusted p of some pairs could not be small enough."""
+    alpha = provenance.alpha_of(result)
     least = provenance.values_of(result, "pvalue_adjusted_least", "pair").ravel()
     adjusted = provenance.values_of(result, "pvalue_adjusted", "effect", "pair")
     effect = result["effect"].to_numpy().tolist().index("algorithm")

@@ -33,6 +33,7 @@ from xcurves.frames.make_curves import rows_said
 from xcurves.reporting import analyze
 from xcurves.reporting.answer import to_dict
 from xcurves.results import find_kind, parts_of, prepare
+from xcurves.say.comparing import pairs_of
 
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 
@@ -310,7 +311,7 @@ def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:
     """Return what is drawn first, and its view."""
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
     for kind, result in parts.values():
-        if kind.part and kind.part.over_tasks and not kind.part.pairs:
+        if kind.part and kind.part.over_tasks and not pairs_of(kind):
             return result, next(iter(kind.views))
     (curves,) = tree["curves"].to_dataset().data_vars.values()
     one_task = all(curves.sizes[dim] == 1 for dim in extra_dims(curves))

@@ -19,6 +19,7 @@ from xcurves.results import (
     summary_of_part,
     table,
 )
+from xcurves.say.comparing import algorithms_of, pairs_of
 from xcurves.say.numbers import count
 from xcurves.say.pairs import MOST_LISTED
 
@@ -35,7 +36,7 @@ def text_of(tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool
     """
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
     verdict = next(
-        (name for name, (kind, _) in parts.items() if kind.part and kind.part.pairs),
+        (name for name, (kind, _) in parts.items() if kind.part and pairs_of(kind)),
         None,
     )
     paragraphs: list[str] = []
@@ -76,18 +77,18 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> str:
 
 def _tables_of_verdict(kind: ResultKind, result: xr.Dataset, *, all_pairs: bool) -> Iterator[str]:
     """Yield the table of the algorithms, and the pairs that are shown to differ; of many algorithms none or all."""
-    assert kind.part is not None  # of the kinds that are parts
-    if kind.part.algorithms is not None:
-        yield _whole(kind.part.algorithms(result), _MOST_ALGORITHMS)
-    if kind.part.pairs is None:
+    algorithms, pairs = algorithms_of(kind), pairs_of(kind)
+    if algorithms is not None:
+        yield _whole(algorithms(result), _MOST_ALGORITHMS)
+    if pairs is None:
         return
     n_pairs = result.sizes.get("pair", 1)
     if all_pairs:
-        yield _whole(kind.part.pairs(result), n_pairs)
-    elif n_pairs > MOST_LISTED and kind.part.algorithms is not None:
+        yield _whole(pairs(result), n_pairs)
+    elif n_pairs > MOST_LISTED and algorithms is not None:
         yield f"All {n_pairs:,} pairs: --include {PAIRS}"
     else:
-        yield _pairs(kind.part.pairs(result))
+        yield _pairs(pairs(result))
 
 
 def _pairs(pairs: pd.DataFrame) -> str:

@@ -28,7 +28,6 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core import direction, failed_runs, provenance, repeated_folds
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
-from xcurves.core.validation import is_without_training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,29 +82,30 @@ def statements(answer: str, details: Iterable[str] = (), cautions: Iterable[str]
         yield Statement("caution", caution)
 
 
-def captioned(
-    table: Callable[[xr.Dataset], pd.DataFrame],
-    caption: str,
-    scores_caption: str | None = None,
-) -> Callable[[xr.Dataset], pd.DataFrame]:
-    """Return what makes a table, with its caption in ``attrs["caption"]``; that of scores without training may differ.
+def of_comparison(_result: xr.Dataset) -> Any:
+    """Stand for the sentences, or the table, that `kinds.kind` makes of the comparison of a kind."""
+    raise LookupError("get the kind from xcurves.kinds.kind: it completes a declaration by what it compares")
 
-    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so,
-    and with the footnote ``attrs["note"]`` if there is one.
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a kind compares in pairs, of which `say` makes answer, details, cautions, rows of a table and JSON.
+
+    Units are those of the estimate; attrs say which end is good and which reference stands in all pairs. A mean of each
+    algorithm is `score_mean`, where there is one.
     """
 
-    def make(result: xr.Dataset) -> pd.DataFrame:
-        frame = table(result)
-        frame.attrs["caption"] = caption
-        if scores_caption is not None and is_without_training(result):
-            frame.attrs["caption"] = scores_caption
-        if "interval" in frame.attrs:
-            frame.attrs["caption"] += f" Intervals: {frame.attrs['interval']}."
-        if "note" in frame.attrs:
-            frame.attrs["caption"] += f" {frame.attrs['note']}"
-        return frame
-
-    return make
+    estimate: str  # the variable of by how much the first of a pair is above the second
+    interval: str  # that of its interval, for all pairs together
+    p: str  # adjusted over pairs
+    noun: Callable[[xr.Dataset], str]  # what is compared: "mean score over training"
+    # the result at those labels of its other dims that pairs are compared at
+    pair: Callable[[xr.Dataset], xr.Dataset] = lambda result: result
+    # why pairs have no p
+    reasons: Callable[[xr.Dataset], Mapping[frozenset[str], str]] = lambda _: {}
+    # that no p could be small enough, with what lifts it
+    floor: Callable[[xr.Dataset], Iterable[str]] = lambda _: ()
+    more: Callable[[xr.Dataset], Iterable[Statement]] = lambda _: ()  # the sentences that are the kind's own
 
 
 # options of `plot` for pictures with a line for each algorithm or pair, with scales, and with bands of their own
@@ -231,12 +231,13 @@ class ResultKind:
     # Labels of the dims that only results have, () where they depend on the call; a Var is a coordinate that is no dim.
     coords: Mapping[str, tuple[str, ...] | Var]
     references: tuple[str, ...]  # with DOI where there is one
-    # attrs of the frame: its "caption"; "marks", where rows are values of algorithms: "best" or "tie" of each row.
-    table: Callable[[xr.Dataset], pd.DataFrame]
-    # all sentences, the answer first
-    statements: Callable[[xr.Dataset], Iterable[Statement]]
     # For a methods section: what was done, with attrs in braces, and what is reassigned, resampled or independent.
     method: tuple[str, str]
+    comparison: Comparison | None = None
+    # attrs of the frame: its "caption"; "marks", where rows are values of algorithms: "best" or "tie" of each row.
+    table: Callable[[xr.Dataset], pd.DataFrame] = of_comparison
+    # all sentences, the answer first
+    statements: Callable[[xr.Dataset], Iterable[Statement]] = of_comparison
     scores_method: str = ""  # what was done with scores without training, if it is said otherwise
     # dims of which every combination is a row of `to_frame`, besides the tasks
     rows: tuple[str, ...] = ()

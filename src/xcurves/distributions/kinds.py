@@ -21,10 +21,10 @@ from xcurves.core.schema import (
     ResultKind,
     Var,
     View,
-    captioned,
 )
 from xcurves.core.validation import is_without_training
 from xcurves.say.numbers import span, units_of
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.distributions import plots, text, tuning_text

@@ -20,10 +20,10 @@ from xcurves.core.schema import (
     ResultKind,
     Var,
     View,
-    captioned,
 )
 from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.learning_curves import error_rates, plots, scaling_text, tables, text

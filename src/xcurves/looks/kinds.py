@@ -17,8 +17,8 @@ from xcurves.core.schema import (
     ResultKind,
     Var,
     View,
-    captioned,
 )
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.looks import for_programs, gate_text, plots, sequential_text
@@ -126,7 +126,7 @@ SEQUENTIAL = ResultKind(
     ),
     table=captioned(
         sequential_text.sequential_table,
-        "Pairs of algorithms at the latest look, the better first: the difference with its repeated interval for all "
+        "Pairs of algorithms at the latest look, {order}: the difference with its repeated interval for all "
         "pairs together, p adjusted over pairs, the look at which they were shown to differ, and in which share of "
         "cases the looks left show it (the difference as uncertain as it is now).",
     ),

@@ -8,7 +8,8 @@ import numpy as np
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
-from xcurves.core.schema import ResultKind, Var, captioned
+from xcurves.core.schema import ResultKind, Var
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.means import text

@@ -21,10 +21,10 @@ from xcurves.core.schema import (
     ResultKind,
     Var,
     View,
-    captioned,
 )
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.say.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.multi_task import (
@@ -245,7 +245,7 @@ ACROSS_TASKS = ResultKind(
     scores_method=f"{_COMPARED}. {_CLAIMS_TESTED}",
     table=captioned(
         _of_shown(tables.across_table),
-        "Pairs of algorithms over all tasks, the better one first: mean difference, its interval and adjusted p for "
+        "Pairs of algorithms over all tasks, {order}: mean difference, its interval and adjusted p for "
         "tasks like these (random) and for these tasks (fixed), the probability that a run of the first is better, and "
         "the standard deviation of true differences over tasks.",
     ),

@@ -14,8 +14,8 @@ import xarray as xr
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import ResultKind, Var, View, captioned
-from xcurves.say.result_frames import bounds, frame_of
+from xcurves.core.schema import ResultKind, Var, View
+from xcurves.say.result_frames import bounds, captioned, frame_of
 
 if TYPE_CHECKING:
     from xcurves.planning import plots, text

@@ -20,9 +20,9 @@ from xcurves.core.schema import (
     ResultKind,
     Var,
     View,
-    captioned,
 )
 from xcurves.say.pairs import ALONG_TRAINING, IN_BAND
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.plotting import matrices

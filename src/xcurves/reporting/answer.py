@@ -14,6 +14,7 @@ from xcurves.core import names, provenance
 from xcurves.core.refusal import Proposal, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, parts_of, prepare
+from xcurves.say.comparing import algorithms_of, pairs_of
 from xcurves.say.pairs import lower_is_better
 
 SCHEMA = "xcurves-answer/1"
@@ -138,7 +139,7 @@ def _native(value: Any) -> Any:
 def _verdict_of(tree: xr.DataTree) -> xr.Dataset:
     """Return the part of an analysis that says who is better, with the reading of its curves; else the first."""
     parts = parts_of(tree)
-    comparing = [part for part in parts.values() if (kind := prepare(part)[0]).part and kind.part.pairs]
+    comparing = [part for part in parts.values() if (kind := prepare(part)[0]).part and pairs_of(kind)]
     return next(iter(comparing), next(iter(parts.values())))
 
 
@@ -154,9 +155,10 @@ def _reading(result: xr.Dataset) -> dict[str, Any] | None:
 
 def _algorithms(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
     """Return a row for each algorithm of a comparison, of one task or over tasks; the best first."""
-    if kind.part is None or kind.part.algorithms is None:
+    tabulate = algorithms_of(kind)
+    if tabulate is None:
         return []
-    frame = ask(kind, result, kind.part.algorithms, "to_dict")
+    frame = ask(kind, result, tabulate, "to_dict")
     n_runs = _runs_in_each_task(result)
     rows = []
     for key, row in zip(frame.index, frame.to_dict("records"), strict=True):
@@ -200,9 +202,10 @@ def _both(low: Any, high: Any) -> list[Any] | None:
 
 def _pairs(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
     """Return a row for each pair of a comparison, as sentences and tables have it."""
-    if kind.part is None or kind.part.pairs is None:
+    tabulate = pairs_of(kind)
+    if tabulate is None:
         return []
-    frame = ask(kind, result, kind.part.pairs, "to_dict")
+    frame = ask(kind, result, tabulate, "to_dict")
     rows = []
     for key, (first, second), row in zip(frame.index, frame.attrs["sides"], frame.to_dict("records"), strict=True):
         rows.append(

@@ -13,11 +13,13 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.refusal import Refusal
-from xcurves.core.schema import ResultKind, Statement, captioned
+from xcurves.core.schema import ResultKind, Statement
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
+from xcurves.say.comparing import algorithms_of
 from xcurves.say.numbers import count, interval, open_interval
 from xcurves.say.pairs import MOST_LISTED
+from xcurves.say.result_frames import captioned
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -54,8 +56,9 @@ class PagePart:
             tabulate = kind.part.digest
         # Of many algorithms it has their places, not the pairs.
         is_of_many = result.sizes.get("pair", 1) > MOST_LISTED
-        if kind.part and kind.part.algorithms and is_of_many and is_single:
-            tabulate = captioned(kind.part.algorithms, _PLACES)
+        algorithms = algorithms_of(kind)
+        if algorithms and is_of_many and is_single:
+            tabulate = captioned(algorithms, _PLACES)
         frame = _with_intervals(ask(kind, result, tabulate, "report"))
         names_of_tasks = [_heading(dim) for dim in dims]
         links_of_rows = None

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.say.numbers import decimals_of, open_interval, rounded
-from xcurves.say.pairs import PairRow
+from xcurves.say.pairs import PairRow, most_ahead
 
 _MOST_REASONS = 3  # that a sentence has
 Reasons = Mapping[frozenset[str], str]
@@ -25,7 +25,7 @@ class Compared:
     may_be_best: Sequence[str]  # over whom no other is shown to be better
     score: str  # as the user calls it: "mean accuracy"
     units: str = "1"
-    means: Mapping[str, float] = field(default_factory=dict)
+    means: Mapping[str, float] | None = field(default_factory=dict)  # None: only pairs are known
     among: str = ""  # in front of who is best, where others are left out
     over: str = ""  # behind the mean, "over 16 tasks"
     on: str = ""  # what the claim is about, "on tasks like these"
@@ -55,8 +55,12 @@ class Compared:
     @property
     def best(self) -> str | None:
         """Return the algorithm with the best mean, None if no difference is known."""
+        if all(isnan(row.amount) for row in self.rows):
+            return None
+        if self.means is None:
+            return most_ahead(self.rows)
         means = {name: self.means[name] for name in self.algorithms if name in self.means}
-        if not means or all(isnan(row.amount) for row in self.rows):
+        if not means:
             return None
         if self.lower_is_better:
             return min(means, key=lambda name: means[name])

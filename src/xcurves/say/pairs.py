@@ -56,6 +56,15 @@ def most_ahead(rows: Iterable[PairRow]) -> str | None:
     return max(leads, key=lambda name: sum(leads[name]) / len(leads[name]), default=None)
 
 
+def order(result: xr.Dataset) -> str:
+    """Return how pairs stand in a table: "the better one first", unless they keep their direction."""
+    if _reference_stands_first(result):
+        return f"{result.attrs['reference']} first, positive where it is better"
+    if keeps_direction(result):
+        return "the first less the second"
+    return "the better one first"
+
+
 def keeps_direction(result: xr.Dataset) -> bool:
     """Return whether pairs keep their order and sign: where one is the reference, or has a margin."""
     return "reference" in result.attrs or "margin" in result.attrs

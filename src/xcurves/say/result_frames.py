@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -12,12 +12,14 @@ import xarray as xr
 from xcurves.core.labels import CI_BOUNDS, without_color_index
 from xcurves.core.refusal import escape_controls
 from xcurves.core.schema import PAIR_COORDS
+from xcurves.core.validation import is_without_training
 from xcurves.say.pairs import (
     OPEN_ENDS,
     TURNED,
     has_open_ends,
     heading,
     lower_is_better,
+    order,
     sides_shown,
 )
 
@@ -106,6 +108,32 @@ def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset) -> None:
     """Add the footnote of ends that are "more than 0" to the table of displayed pairs that have one."""
     if any(has_open_ends(each["amount"], each["interval"]) for each in displayed):
         frame.attrs["note"] = OPEN_ENDS
+
+
+def captioned(
+    table: Callable[[xr.Dataset], pd.DataFrame],
+    caption: str,
+    scores_caption: str | None = None,
+) -> Callable[[xr.Dataset], pd.DataFrame]:
+    """Return what makes a table, with its caption in ``attrs["caption"]``; that of scores without training may differ.
+
+    Where ``attrs["interval"]`` says which intervals it has, such as "95 %, all pairs together", the caption ends so,
+    and with the footnote ``attrs["note"]`` if there is one. "{order}" in it is how pairs stand.
+    """
+
+    def make(result: xr.Dataset) -> pd.DataFrame:
+        frame = table(result)
+        of_these = caption
+        if scores_caption is not None and is_without_training(result):
+            of_these = scores_caption
+        frame.attrs["caption"] = of_these.replace("{order}", order(result))
+        if "interval" in frame.attrs:
+            frame.attrs["caption"] += f" Intervals: {frame.attrs['interval']}."
+        if "note" in frame.attrs:
+            frame.attrs["caption"] += f" {frame.attrs['note']}"
+        return frame
+
+    return make
 
 
 def frame_of_algorithms(result: xr.Dataset, columns: Mapping[str, xr.DataArray]) -> pd.DataFrame:

@@ -53,7 +53,9 @@ def best_sentence(made: Compared) -> str:
     best = made.best
     if best is None:
         return f"No pair could be compared{because(made, made.rows)}."
-    mean = f"{made.score}, {quantity(made.means[best], made.units)}"
+    mean = made.score
+    if made.means is not None:
+        mean += f", {quantity(made.means[best], made.units)}"
     if made.over:
         mean += f" {made.over}"
     most = made.better
@@ -147,7 +149,8 @@ def _sentence(made: Compared, words: str, names: Sequence[str] = ()) -> str:
     """Return words as a sentence that says on what they hold; a name in front keeps its letters."""
     if made.on:
         words = f"{made.on} {words}"
-    if words.startswith(tuple(names)):
+    # "a may be the best" begins with the name "a", "any of them" does not.
+    if words.startswith(tuple(f"{name}{end}" for name in names for end in (" ", ",", ";"))):
         return words
     return f"{words[:1].upper()}{words[1:]}"
 
@@ -180,7 +183,8 @@ def _best_first(made: Compared) -> list[str]:
     sign = -1
     if made.lower_is_better:
         sign = 1
-    return sorted(made.algorithms, key=lambda name: sign * made.means.get(name, -sign * inf))
+    means = made.means or {}
+    return sorted(made.algorithms, key=lambda name: (name != made.best, sign * means.get(name, -sign * inf)))
 
 
 def _say_below(made: Compared, shown: Sequence[PairRow], excluded: Sequence[str]) -> str:

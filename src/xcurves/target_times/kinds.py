@@ -21,9 +21,9 @@ from xcurves.core.schema import (
     ResultKind,
     Var,
     View,
-    captioned,
 )
 from xcurves.multi_task.claims import TASK_CLAIMS
+from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.multi_task import plots as task_plots

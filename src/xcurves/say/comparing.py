@@ -1,0 +1,200 @@
+"""What any kind that declares a comparison says: answer, details, cautions, its pairs and algorithms, and a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.schema import Comparison, ResultKind, Statement, of_comparison
+from xcurves.say.compared_pairs import Compared, means_of, named
+from xcurves.say.numbers import count, listed, unadjusted_over_tasks, units_of
+from xcurves.say.pairs import (
+    TURNED,
+    PairRow,
+    better_first_rows,
+    displayed_pairs,
+    heading,
+    lower_is_better,
+    most_ahead,
+    rows_of_tasks,
+    verdict_rows,
+)
+from xcurves.say.result_frames import (
+    bounds,
+    captioned,
+    frame_of_algorithms,
+    frame_of_displayed,
+    frame_of_pairs,
+    note_open_ends,
+)
+from xcurves.say.verdict import best_sentence, claim_sentences, reference_sentence
+
+_MOST_BEST = 4  # algorithms of which a sentence says in how many tasks they are best
+
+
+def completed(kind: ResultKind) -> ResultKind:
+    """Return a kind that compares with the sentences and the table of that, where it has none of its own."""
+    assert kind.comparison is not None
+    statements, table = kind.statements, kind.table
+    if statements is of_comparison:
+        statements = partial(statements_of, kind.comparison)
+    if table is of_comparison:
+        table = captioned(
+            partial(table_of, kind.comparison),
+            "Pairs of algorithms, {order}: their difference with its interval, and adjusted p.",
+        )
+    return replace(kind, statements=statements, table=table)
+
+
+def pairs_of(kind: ResultKind) -> Callable[[xr.Dataset], pd.DataFrame] | None:
+    """Return what makes the pairs of a kind, as its answer has them, "shown" where they are; None if it has none."""
+    if kind.comparison is not None:
+        return partial(_pairs, kind.comparison)
+    if kind.part is not None:
+        return kind.part.pairs
+    return None
+
+
+def algorithms_of(kind: ResultKind) -> Callable[[xr.Dataset], pd.DataFrame] | None:
+    """Return what makes a row for each algorithm of a kind that compares, the best first; None if it has none."""
+    if kind.part is not None and kind.part.algorithms is not None:
+        return kind.part.algorithms
+    if kind.comparison is not None and {"score_mean", "n_runs", "may_be_best"} <= set(kind.variables):
+        return _algorithms
+    return None
+
+
+def displayed(comparison: Comparison, result: xr.Dataset) -> xr.Dataset:
+    """Return the pairs of a comparison as they are shown everywhere."""
+    paired = comparison.pair(result)
+    return displayed_pairs(paired, comparison.estimate, comparison.interval, paired[comparison.p])
+
+
+def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statement]:
+    """Yield who is best, who may be and by how much; what could not be shown; then what intervals and p hold for."""
+    noun = labels.task_noun(result[comparison.estimate])
+    n_pairs = result.sizes.get("pair", 1)
+    n_tasks = result[comparison.estimate].size // n_pairs
+    if n_tasks == 1:
+        (task,) = labels.tasks_of(result, comparison.estimate)
+        yield Statement("answer", " ".join(_verdict(comparison, task)))
+    else:
+        yield Statement("answer", _best_by_task(comparison, result, noun))
+    for text in comparison.floor(result):
+        yield Statement("answer", text)
+    yield from comparison.more(result)
+
+    if n_pairs > 1:
+        adjusted = ""
+        if "correction" in result.attrs:
+            adjusted = f" (p by {result.attrs['correction'].capitalize()})"
+        yield Statement("detail", f"Intervals and p hold for the {n_pairs} pairs of a {noun} together{adjusted}.")
+    for text in unadjusted_over_tasks(n_tasks, noun):
+        yield Statement("caution", text)
+
+
+def compared(comparison: Comparison, task: xr.Dataset) -> Compared:
+    """Return what the verdict about one task is made of."""
+    rows = verdict_rows(displayed(comparison, task))
+    names = list(dict.fromkeys(name for row in rows for name in row[:2]))
+    may_be_best = [name for name in names if not any(row.shown and row.other == name for row in rows)]
+    if "algorithm" in task.dims:
+        names = [str(label) for label in task["algorithm"].to_numpy().tolist()]
+    means = None
+    if "score_mean" in task:
+        means = means_of(task, "score_mean")
+    if "may_be_best" in task:
+        may_be_best = named(task, task["may_be_best"])
+    return Compared(
+        rows=rows,
+        algorithms=names,
+        may_be_best=may_be_best,
+        score=comparison.noun(task),
+        units=units_of(task[comparison.estimate]),
+        means=means,
+        lower_is_better=lower_is_better(task),
+        reasons=comparison.reasons(task),
+    )
+
+
+def _verdict(comparison: Comparison, task: xr.Dataset) -> Iterator[str]:
+    """Yield who is best in one task, or how all others stand beside the reference."""
+    made = compared(comparison, task)
+    if "reference" in task.attrs and len(made.rows) > 1:
+        yield reference_sentence(made, str(task.attrs["reference"]))
+        return
+    yield best_sentence(made)
+    yield from claim_sentences(made)
+
+
+def _best_by_task(comparison: Comparison, result: xr.Dataset, noun: str) -> str:
+    """Return in how many tasks each algorithm is best, and in how many that is shown."""
+    shown = displayed(comparison, result)
+    dims = labels.task_dims(result[comparison.estimate])
+    n_best = Counter[str]()
+    n_shown = 0
+    known = [name for name in (comparison.estimate, "score_mean") if name in result]
+    of_means = [means_of(task, "score_mean") for task in labels.tasks_of(result[known], comparison.estimate)]
+    for rows, means in zip(rows_of_tasks(shown, dims), of_means, strict=True):
+        # Others that have no run in this task are no others.
+        compared_rows = [row for row in better_first_rows(rows, shown) if not np.isnan(row.amount)]
+        best = _best_of(compared_rows, means, lower=lower_is_better(result))
+        if best is None:
+            continue
+        n_best[best] += 1
+        n_shown += all(row.shown and row.better == best for row in compared_rows if best in row[:2])
+    if not n_best:
+        return f"In no {noun} could any pair be compared."
+
+    counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)
+    more, most = "higher", "highest"
+    if lower_is_better(result):
+        more, most = "lower", "lowest"
+    others = "the other"
+    if len(np.union1d(result["algorithm_a"], result["algorithm_b"])) > 2:
+        others = "all others"
+        if "reference" in result.attrs:
+            others += " that it is compared with"
+    return (
+        f"The {most} {comparison.noun(result)} of {count(n_best.total(), noun)}: {counts}; in "
+        f"{n_shown or 'none'} of them it is shown to be {more} than {others}."
+    )
+
+
+def _best_of(rows: Sequence[PairRow], means: dict[str, float], *, lower: bool) -> str | None:
+    """Return the algorithm with the best mean, without means the one most ahead; None if no difference is known."""
+    if not rows:
+        return None
+    if not means:
+        return most_ahead(rows)
+    if lower:
+        return min(means, key=lambda name: means[name])
+    return max(means, key=lambda name: means[name])
+
+
+def _pairs(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
+    """Return the pairs as the answer has them."""
+    return frame_of_displayed(displayed(comparison, result))
+
+
+def _algorithms(result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each algorithm: its mean, the number of its runs, and whether it may be the best."""
+    columns = {"mean": result["score_mean"], "runs": result["n_runs"], "may_be_best": result["may_be_best"]}
+    return frame_of_algorithms(result, columns)
+
+
+def table_of(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
+    """Return a row for each pair, the better first, the largest difference in front."""
+    shown = displayed(comparison, result)
+    columns = {"difference": shown["amount"], **bounds(shown["interval"]), "p": shown["p"]}
+    frame = frame_of_pairs(columns, shown["amount"], shown[TURNED])
+    frame.attrs["interval"] = heading(result)
+    note_open_ends(frame, shown)
+    return frame
