@@ -9,6 +9,7 @@ import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ _BAD_INPUT = (
     ImportError,
 )
 
+# the modules of subcommands
+_ROOMS = {"sequential": "xcurves.cli.looks", "gate": "xcurves.cli.looks", "watch": "xcurves.cli.watch"}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
@@ -38,10 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         as_words = listing.as_json if "--json" in given else listing.as_text
         print(as_words(SOURCES))
         return 0
-    if given[:1] in (["sequential"], ["gate"]):
-        from xcurves.cli import looks
-
-        command = looks.COMMANDS[given[0]]
+    if given[:1] and given[0] in _ROOMS:
+        command = import_module(_ROOMS[given[0]]).COMMANDS[given[0]]
         options, run = command.parser().parse_args(given[1:]), command.run
     else:
         from xcurves.cli.options import parser

@@ -250,7 +250,7 @@ def test_an_archive_of_scores_is_read(capsys):
     [
         (
             ["--looks", "1,x"],
-            "--looks takes numbers of runs, such as 1,2,4,8; got '1,x'",
+            "--looks must be numbers of runs; got '1,x'. Such as 1,2,4,8",
         ),
         (["--looks", "2,1"], "looks must be ascending"),
         (["--level", "1.5"], "--level must lie between 0 and 1; got 1.5"),

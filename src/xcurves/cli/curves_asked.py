@@ -51,7 +51,7 @@ def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -
         how["on"] = parse_levels(options.align)
     named, _ = read_as(opened, options)
     for value in options.value or [_only_score(named, options)]:
-        curves = _read_curves(named, value, options)
+        curves = read_curves(named, value, options, own_levels=options.align is not None)
         # Scores without training have no levels.
         if options.align is not None and validation.NO_TRAINING not in curves.attrs:
             curves = _aligned(curves, how, options)
@@ -90,8 +90,14 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
     return names[0]
 
 
-def _read_curves(opened: Table | xr.Dataset, value: str, options: argparse.Namespace) -> xr.DataArray:
-    """Return one of several scores as curves."""
+def read_curves(
+    opened: Table | xr.Dataset,
+    value: str,
+    options: argparse.Namespace,
+    *,
+    own_levels: bool,
+) -> xr.DataArray:
+    """Return one of several scores as curves, each run at its own levels or all at the union of them."""
     if isinstance(opened, xr.Dataset):
         if value not in opened:
             raise not_found(f"--value {value} is no variable of ARCHIVE", value, opened.data_vars)
@@ -109,7 +115,7 @@ def _read_curves(opened: Table | xr.Dataset, value: str, options: argparse.Names
     how: dict[str, Any] = {}
     if dims["training"]:
         # The levels of all runs may be too many for one array.
-        if options.align is not None:
+        if own_levels:
             how = {"levels": "run"}
         if options.missing_scores != "failed":
             _warn_of_empty_runs(opened, value)

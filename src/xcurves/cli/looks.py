@@ -35,13 +35,16 @@ _GATE = """Keep or drop a candidate: is it better than the champion, or what mus
 ARCHIVE has a row for each run, or each score of a run, in the order in which they were made. Candidates are judged one
 after the other; each that is kept is the next champion. Prints the decision about the last one that is not judged yet,
 or else about the last."""
-_EPILOG = f"""exit status:
+EPILOG = f"""exit status:
 %s
   2  options or input that cannot be used; the message says what to do
-  {UNDECIDED}  more runs are needed: those that `next`, `runs` of --json names
+  {UNDECIDED}  %s
   {UNEXPECTED}  an unexpected error; --traceback shows where
 
 example, %s"""
+
+
+_MORE = "more runs are needed: those that `next`, `runs` of --json names"
 
 
 class Command(NamedTuple):
@@ -53,8 +56,9 @@ class Command(NamedTuple):
 
 def _sequential_parser() -> argparse.ArgumentParser:
     """Return the parser of `sequential`."""
-    epilog = _EPILOG % (
+    epilog = EPILOG % (
         f"  {DONE}  every pair is decided, or the last look is done",
+        _MORE,
         "a log with the columns agent, seed, step, return and batch (1, 2, ...):\n"
         "  %(prog)s log.csv --value return --algorithm agent --run seed --training step --look batch --looks 6",
     )
@@ -83,14 +87,15 @@ def _sequential_parser() -> argparse.ArgumentParser:
         help="(default %(default)s)",
     )
     plan.add_argument("--reference", metavar="ALGORITHM", help="compare the others with this one only")
-    _add_shared(made, plan, task="dim of tasks that are tested together", default=9999)
+    add_shared(made, plan, task="dim of tasks that are tested together", default=9999)
     return made
 
 
 def _gate_parser() -> argparse.ArgumentParser:
     """Return the parser of `gate`."""
-    epilog = _EPILOG % (
+    epilog = EPILOG % (
         f"  {DONE}  the candidate is kept\n  {NOT_BETTER}  it is dropped",
+        _MORE,
         "a log with the columns candidate and score, a failed run with the score -inf:\n"
         "  %(prog)s runs.csv --baseline main --ledger gate.json",
     )
@@ -122,13 +127,21 @@ def _gate_parser() -> argparse.ArgumentParser:
     words = "share of the runs at a look that may fail (%(default)s)"
     add("--share-failed", type=float, default=0.0, metavar="S", help=words)
     task = "column or dim of tasks, over which each run is averaged"
-    _add_shared(made, plan, task=task, default=None)
+    add_shared(made, plan, task=task, default=None)
     return made
 
 
-def _add_shared(made: Parser, plan: argparse._ArgumentGroup, *, task: str, default: int | None) -> None:
-    """Add the options of both subcommands; `default` is the number of reassignments, None all up to a million."""
-    plan.add_argument("--task", metavar="NAME", help=task)
+def add_shared(
+    made: Parser,
+    plan: argparse._ArgumentGroup,
+    *,
+    task: str | None,
+    default: int | None,
+    ledger: Path | None = None,
+) -> None:
+    """Add the options of subcommands that look; `default` is the number of reassignments, None all up to a million."""
+    if task is not None:
+        plan.add_argument("--task", metavar="NAME", help=task)
     plan.add_argument(
         "--final",
         action="store_const",
@@ -146,7 +159,9 @@ def _add_shared(made: Parser, plan: argparse._ArgumentGroup, *, task: str, defau
     add_direction(made)
     add = made.add_argument_group("what is written").add_argument
     words = "file of the plan and the runs so far: read, checked (another past is refused) and replaced"
-    add("--ledger", type=Path, metavar="FILE", help=words)
+    if ledger is not None:
+        words += f" (default: {ledger})"
+    add("--ledger", type=Path, default=ledger, metavar="FILE", help=words)
 
 
 def _run_sequential(options: argparse.Namespace) -> int:
@@ -157,7 +172,7 @@ def _run_sequential(options: argparse.Namespace) -> int:
         print(planned)
         return DONE
     opened = _opened(options, "curves")
-    previous = _earlier(options)
+    previous = earlier(options)
     curves, which_end = with_direction(_with_looks(opened, options), options)
     same = "spending task reference n_resamples confidence_level rng"
     result = xcurves.sequential(
@@ -186,13 +201,13 @@ def _run_gate(options: argparse.Namespace) -> int:
         which_end = "lower is better"
     if which_end:
         how_read += f", {which_end}"
-    previous = _earlier(options)
+    previous = earlier(options)
     same = "baseline level margin start refresh share_failed task n_resamples confidence_level rng"
     with naming_rows(log):
         result = xcurves.gate(
             filled(scores, options),
             candidates=options.candidate,
-            looks=_looks(options.looks),
+            looks=run_numbers(options.looks),
             training_weights=options.final,
             previous=previous,
             **{name: getattr(options, name) for name in same.split()},
@@ -235,7 +250,7 @@ def _only_curves(opened: Table | xr.Dataset, options: argparse.Namespace, what: 
     return curves
 
 
-def _earlier(options: argparse.Namespace) -> Path | None:
+def earlier(options: argparse.Namespace) -> Path | None:
     """Return the ledger, if there is one already; refuse a file that is none."""
     path: Path | None = options.ledger
     if path is None or not path.exists():
@@ -246,6 +261,13 @@ def _earlier(options: argparse.Namespace) -> Path | None:
 
 def _answer(answer: dict[str, Any], sentences: str, options: argparse.Namespace) -> None:
     """Keep an answer in the ledger, and print its sentences."""
+    keep(answer, options)
+    options.answers.append(answer)
+    print(sentences)
+
+
+def keep(answer: dict[str, Any], options: argparse.Namespace) -> None:
+    """Keep an answer in the ledger, if there is one."""
     if options.ledger:
         text = f"{text_of_json(answer)}\n"
         atomic_write(
@@ -253,8 +275,6 @@ def _answer(answer: dict[str, Any], sentences: str, options: argparse.Namespace)
             lambda path: path.write_text(text, encoding="utf-8"),
             is_own=_is_ledger,
         )
-    options.answers.append(answer)
-    print(sentences)
 
 
 def _is_ledger(path: Path) -> bool:
@@ -332,12 +352,12 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
     return curves.rename({look: "look"})
 
 
-def _looks(given: str) -> list[int]:
+def run_numbers(given: str) -> list[int]:
     """Return the numbers of runs of the looks."""
     try:
         return [int(each) for each in given.split(",")]
     except ValueError:
-        raise Refusal("", UNSAID, f"--looks takes numbers of runs, such as 1,2,4,8; got {given!r}") from None
+        raise Refusal("looks", given, "must be numbers of runs", "Such as 1,2,4,8") from None
 
 
 def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str, RunLog]:

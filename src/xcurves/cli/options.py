@@ -76,14 +76,14 @@ def not_found(refusal: str, name: str, known: Iterable[Any], other_names: Iterab
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line; it has the options that name, select and align what is read."""
 
-    def __init__(self, prog: str, description: str, epilog: str, archive: str) -> None:
+    def __init__(self, prog: str, description: str, epilog: str, archive: str, metavar: str = "ARCHIVE") -> None:
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
         self._is_json = False  # whether stdout is for one JSON object
         # levels too, -5:5:1, are no options
         self._negative_number_matcher = re.compile(r"-[\d.]")
         add = self.add_argument
-        add("archive", nargs="?", type=Path, metavar="ARCHIVE", help=archive)
+        add("archive", nargs="?", type=Path, metavar=metavar, help=archive)
         add(
             "--confidence-level",
             type=float,
@@ -110,7 +110,7 @@ class Parser(argparse.ArgumentParser):
         )
         words = "write the verdict, a table and the exit status as Markdown to $GITHUB_STEP_SUMMARY, or else to stdout"
         add("--github", action="store_true", help=words)
-        add = self.add_argument_group("names in ARCHIVE").add_argument
+        add = self.add_argument_group(f"names in {metavar}").add_argument
         words = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
         add("--value", action="append", metavar="NAME", help=words)
         words = "column or dim of algorithm, if it has another name; several columns whose labels are joined"

@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import os
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -36,6 +37,7 @@ def check_outputs(options: argparse.Namespace) -> None:
 @contextmanager
 def silent(options: argparse.Namespace) -> Iterator[None]:
     """Print no sentences where stdout is for JSON only."""
+    options.stdout = sys.stdout
     if not options.json:
         yield
         return
@@ -55,9 +57,16 @@ def text_of_json(answer: Mapping[str, Any]) -> str:
     return json.dumps(answer, allow_nan=False)
 
 
+def print_at_once(answer: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """Print an answer while its command goes on, if JSON is asked for; it is not printed again at the end."""
+    options.is_printed = True
+    if options.json:
+        print(text_of_json(answer), file=options.stdout, flush=True)
+
+
 def print_outputs(answers: Sequence[Mapping[str, Any]], options: argparse.Namespace, status: int) -> None:
     """Print answers as JSON, an object a line, and write the summary for GitHub, where they are asked for."""
-    if options.json:
+    if options.json and not getattr(options, "is_printed", False):
         for answer in answers:
             print(text_of_json(answer))
     if not options.github:
@@ -117,10 +126,11 @@ def meaning(status: int) -> str:
 def check_better(name: str | None, curves: xr.DataArray) -> None:
     """Refuse a name that is no algorithm before anything is compared or written."""
     if name is not None:
-        _refuse_unknown(name, [str(label) for label in curves["algorithm"].to_numpy().tolist()])
+        check_name(name, [str(label) for label in curves["algorithm"].to_numpy().tolist()])
 
 
-def _refuse_unknown(name: str, known: Collection[str]) -> None:
+def check_name(name: str, known: Collection[str]) -> None:
+    """Refuse a name that is no algorithm."""
     if name not in known:
         cure = f"There are {', '.join(known)}{did_you_mean(name, known)}"
         raise Refusal("better", name, "must be an algorithm", cure)
@@ -129,13 +139,13 @@ def _refuse_unknown(name: str, known: Collection[str]) -> None:
 def status_of_better(answer: Mapping[str, Any], name: str) -> int:
     """Return whether an algorithm is shown to be better than every other (0), not to be (1), or neither (3)."""
     names = list(dict.fromkeys(each["name"] for each in answer["algorithms"]))
-    _refuse_unknown(name, names)
+    check_name(name, names)
     if not answer["pairs"] or any("task" in pair for pair in answer["pairs"]):
         what = f"--better {name} needs pairs of algorithms, over all tasks where there are several"
         raise Refusal("", UNSAID, what, "Leave --include out")
     ahead = behind = 0
     for pair in answer["pairs"]:
-        better, worse = _better_first(pair, answer)
+        better, worse = better_first(pair, answer)
         if pair["shown"] and name == better:
             ahead += 1
         if pair["shown"] and name == worse:
@@ -147,7 +157,7 @@ def status_of_better(answer: Mapping[str, Any], name: str) -> int:
     return UNDECIDED
 
 
-def _better_first(pair: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[str, str]:
+def better_first(pair: Mapping[str, Any], answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return both of a pair, the better one first: pairs with a reference keep their order and sign."""
     first, second = pair["first"], pair["second"]
     if "reference" not in answer["settings"] or pair["difference"] is None:

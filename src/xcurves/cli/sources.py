@@ -70,7 +70,11 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         "max_expanded": options.max_expanded,
         "decimal": options.decimal,
     }
-    frame = readers.read(path, source=source.name, **how)
+    return table_of(readers.read(path, source=source.name, **how), options)
+
+
+def table_of(frame: pd.DataFrame, options: argparse.Namespace) -> Table:
+    """Return what was read, with the columns that options name."""
     frame = _as_asked(frame, options)
     columns = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
     tasks = list(options.extra)
@@ -92,8 +96,8 @@ def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     return long
 
 
-def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | xr.Dataset:
-    """Return the rows of a table, or the labels of dims, that `--select` names."""
+def select(opened: Table | xr.Dataset, options: argparse.Namespace, *, may_lack: bool = False) -> Table | xr.Dataset:
+    """Return the rows of a table, or the labels of dims, that `--select` names; a part of a table may lack some."""
     selections: dict[str, list[str]] = {}
     for each in options.select:
         name, _, label = each.partition("=")
@@ -115,7 +119,7 @@ def select(opened: Table | xr.Dataset, options: argparse.Namespace) -> Table | x
     frame = opened.frame
     for name, labels_of in selections.items():
         column = _known(name, labels_of, frame.columns, opened.columns, "column")
-        frame = frame[matching(name, labels_of, frame[column].to_numpy())]
+        frame = frame[matching(name, labels_of, frame[column].to_numpy(), may_lack=may_lack)]
     return opened._replace(frame=frame)
 
 
@@ -138,7 +142,7 @@ def _known(
     return column
 
 
-def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[np.bool_]:
+def matching(name: str, wanted: Sequence[str], values: NDArray[Any], *, may_lack: bool = False) -> NDArray[np.bool_]:
     """Return which values are among the labels that are wanted, written alike or equal as numbers."""
     known = {str(value): value for value in dict.fromkeys(values.tolist())}
     chosen = np.zeros(len(values), dtype=np.bool_)
@@ -147,7 +151,7 @@ def matching(name: str, wanted: Sequence[str], values: NDArray[Any]) -> NDArray[
         if values.dtype.kind in "iuf":
             equal = pd.to_numeric(label, errors="coerce")
         is_wanted = values == known.get(label, equal)
-        if not np.any(is_wanted):
+        if not np.any(is_wanted) and not may_lack:
             near = labels.did_you_mean(label, known)
             raise Refusal(
                 "",

@@ -153,8 +153,8 @@ def read(
     """
     with expanding_to(max_expanded), decimal_mark(decimal):
         known = recognize(path, source)
-        frame = as_numbers(_read(path, known, folders, names))
-    return _told(frame, known, folders, names)
+        frame = as_numbers(read_known(path, known, folders, names))
+    return told(frame, known, folders, names)
 
 
 def _in_docstring(source: Source) -> str:
@@ -166,12 +166,13 @@ def _in_docstring(source: Source) -> str:
 read.__doc__ = str(read.__doc__).replace("{sources}", "\n    ".join(map(_in_docstring, SOURCES)))
 
 
-def _read(
+def read_known(
     path: str | Path,
     known: Source,
     folders: str | Sequence[str] | None,
     names: str | None,
 ) -> pd.DataFrame:
+    """Read logs whose source is known, texts as they are."""
     if folders is None:
         path = logs.only_file(path)
     if folders is not None and names is not None:
@@ -206,7 +207,7 @@ def _read(
     return logs.split_names(frame, names)
 
 
-def _told(
+def told(
     frame: pd.DataFrame,
     source: Source,
     folders: str | Sequence[str] | None,

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -103,6 +103,23 @@ def where(root: str | Path) -> str:
     return f"below {Path(root).name}"
 
 
+class Runs(NamedTuple):
+    """The runs below a folder: their labels, a row each; the logs of each; how they were found; a rival column."""
+
+    labels: pd.DataFrame
+    files: list[list[Path]]
+    said: str = ""
+    rival: str = ""  # names other algorithms
+
+
+class RunRows(NamedTuple):
+    """The rows of a run, what of its logs could not be read, and whether steps are places of rows."""
+
+    rows: pd.DataFrame
+    left_out: str = ""
+    are_placed: bool = False
+
+
 def read_each_run(
     root: str | Path,
     source: Source,
@@ -110,28 +127,19 @@ def read_each_run(
     names: str | None = None,
 ) -> pd.DataFrame:
     """Read the logs of every run, and put them below each other with what their folders or files say."""
-    labels, groups, said, rival = _runs(root, source, folders, names)
-    kept, left_out, empty = dict[int, pd.DataFrame](), list[str](), list[str]()
-    are_placed = False
-    for number, files in enumerate(groups):
-        rows, cut = pd.DataFrame(), ""
-        if len(groups) == 1 or any(file.stat().st_size for file in files):
-            with parsing(files[0], source.what):
-                rows, cut = read_files(source, files, Path(root))
-                check_cells(rows, files[0])
-        if source.general and _are_places(rows, files, is_run="run" in labels):
-            rows = rows.assign(step=np.arange(1, len(rows) + 1))
-            are_placed = True
-        if cut:
-            left_out.append(cut)
-        if len(rows):
-            kept[number] = rows
+    runs = find_runs(root, source, folders, names)
+    read = {number: rows_of_run(root, source, runs, number) for number in range(len(runs.files))}
+    kept, empty = dict[int, pd.DataFrame](), list[str]()
+    for number, run in read.items():
+        if len(run.rows):
+            kept[number] = run.rows
         else:
+            files = runs.files[number]
             place = source.home_of(files[0])
             if names and len(files) == 1:
                 place = files[0]
             empty.append(f"{place} has no rows and is left out")
-    warn_first(left_out)
+    warn_first([run.left_out for run in read.values() if run.left_out])
     headless = {number: rows.attrs[HEADLESS] for number, rows in kept.items() if HEADLESS in rows.attrs}
     if len(headless) < len(kept):  # among others that have names
         empty += [f"{file} has no names of columns and is left out" for file in headless.values()]
@@ -146,9 +154,29 @@ def read_each_run(
     if Path(root).is_dir():
         empty += [f"{link} is a link and is left out" for link in links_out_of(Path(root), source)]
     warn_first(empty)
+    return join_runs(root, source, runs, kept, are_placed=any(run.are_placed for run in read.values()))
+
+
+def rows_of_run(root: str | Path, source: Source, runs: Runs, number: int) -> RunRows:
+    """Return the rows of one of the runs below a folder."""
+    files = runs.files[number]
+    rows, cut = pd.DataFrame(), ""
+    if len(runs.files) == 1 or any(file.stat().st_size for file in files):
+        with parsing(files[0], source.what):
+            rows, cut = read_files(source, files, Path(root))
+            check_cells(rows, files[0])
+    if source.general and _are_places(rows, files, is_run="run" in runs.labels):
+        return RunRows(rows.assign(step=np.arange(1, len(rows) + 1)), cut, are_placed=True)
+    return RunRows(rows, cut)
+
+
+def join_runs(
+    root: str | Path, source: Source, runs: Runs, kept: dict[int, pd.DataFrame], *, are_placed: bool
+) -> pd.DataFrame:
+    """Return the rows of some of the runs below each other, after their labels."""
     units = _in_one_unit(kept)
     of_rows = np.repeat(list(kept), [len(rows) for rows in kept.values()])
-    names_of = labels.iloc[of_rows].reset_index(drop=True)
+    names_of = runs.labels.iloc[of_rows].reset_index(drop=True)
     read = pd.concat([names_of, pd.concat(kept.values(), ignore_index=True)], axis=1)
     if not read.columns.is_unique:
         twice = read.columns[read.columns.duplicated()][0]
@@ -161,13 +189,14 @@ def read_each_run(
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     about["units"] |= units
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
+    said = [runs.said]
     if are_placed:
-        said = "; ".join(filter(None, [said, "step is the place of a row in its file"]))
-    said = "; ".join(filter(None, [said, source.says]))
-    if said:
-        read.attrs["named_by"] = said
-    if rival:
-        read.attrs[RIVAL] = rival
+        said.append("step is the place of a row in its file")
+    named_by = "; ".join(filter(None, [*said, source.says]))
+    if named_by:
+        read.attrs["named_by"] = named_by
+    if runs.rival:
+        read.attrs[RIVAL] = runs.rival
     return read
 
 
@@ -210,13 +239,13 @@ def _in_one_unit(kept: dict[int, pd.DataFrame]) -> dict[str, str]:
     return units
 
 
-def _runs(
+def find_runs(
     root: str | Path,
     source: Source,
-    folders: str | Sequence[str] | None,
-    names: str | None,
-) -> tuple[pd.DataFrame, list[list[Path]], str, str]:
-    """Return the labels of runs, a row each, the logs of each, how labels were found, and a column with others."""
+    folders: str | Sequence[str] | None = None,
+    names: str | None = None,
+) -> Runs:
+    """Return the runs below a folder, or of a file."""
     found = find_logs(root, source)
     taken = ""
     if folders is None and names is None and Path(root).is_dir():
@@ -231,15 +260,11 @@ def _runs(
         if named is not None:
             labels = named.labels.apply(whole_numbers)
             said = "; ".join(filter(None, [named.said, taken]))
-            return labels, list(places.values()), said, named.rival
+            return Runs(labels, list(places.values()), said, named.rival)
         _refuse_run_names(list(places), root)
     names_of, groups = _by_label(root, source, found, folders, names)
-    return (
-        pd.DataFrame(list(groups), columns=names_of, dtype=str).apply(whole_numbers),
-        list(groups.values()),
-        taken,
-        "",
-    )
+    labels = pd.DataFrame(list(groups), columns=names_of, dtype=str).apply(whole_numbers)
+    return Runs(labels, list(groups.values()), taken)
 
 
 def _with_configuration(home: Path) -> Path:
