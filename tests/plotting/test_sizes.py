@@ -93,7 +93,7 @@ def test_a_forest_is_of_the_claim_that_was_asked_for():
         assert {"random": "For tasks like these.", "fixed": "For these very tasks."}[claim] in caption_of(
             kind("across_tasks").views["forest"].caption, ax.figure
         )
-        drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+        drawn = [at for line in ax.lines if line.get_marker() == "o" for at in line.get_xdata()]
         values = np.abs(result["difference"].values)
         np.testing.assert_allclose(np.sort(np.abs(drawn)), np.sort(values))
     ends = {claim: forest_ends(result.curves.plot("forest", claim=claim)) for claim in said}
@@ -130,7 +130,7 @@ def test_claims_are_refused_where_there_are_none():
 def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithms):
     result = synthetic_result("across_tasks", 4, n_algorithms)
     ax = result.curves.plot("forest")
-    drawn = [line for line in ax.lines if line.get_marker() == "o"]
+    drawn = [at for line in ax.lines if line.get_marker() == "o" for at in line.get_xdata()]
     expected = len(list(combinations(range(n_algorithms), 2)))
     if expected > 45:
         expected = n_algorithms - 1

@@ -27,10 +27,10 @@ from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.anova import plots, tables, text
-    from xcurves.plotting import matrices
+    from xcurves.plotting import difference_curves
 else:
     plots, tables, text = later("xcurves.anova", "plots", "tables", "text")
-    (matrices,) = later("xcurves.plotting", "matrices")
+    (difference_curves,) = later("xcurves.plotting", "difference_curves")
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")
@@ -197,12 +197,12 @@ PAIRWISE = ResultKind(
     ),
     views={
         "curve_difference": View(
-            Drawing(matrices.draw_along_training, suits=matrices.suits_along_training, options=ALONG),
+            Drawing(difference_curves.draw_along_training, suits=difference_curves.suits_along_training, options=ALONG),
             {"": ALONG_TRAINING, "band": f"The band holds for all levels of its pair together: {IN_BAND}"},
             panels={"pair": MOST_BANDS},
         ),
         "difference": View(
-            Drawing(plots.draw_differences, rows=plots.pair_lines, beside=plots.pair_letters, options=OF_PAIRS),
+            Drawing(picture=plots.differences, options=OF_PAIRS),
             {
                 "pairs": "By how much the algorithm of the heading is better than that of the row in mean score, with "
                 "the interval for all pairs together and adjusted p.",
@@ -214,11 +214,7 @@ PAIRWISE = ResultKind(
                 "arrow": "Arrows mark sides without a limit.",
             },
             many=View(
-                Drawing(
-                    plots.draw_differences_of_tasks,
-                    rows=plots.task_rows,
-                    columns=lambda result: result.sizes["pair"],
-                ),
+                Drawing(picture=plots.differences_of_tasks),
                 "Which algorithm of a pair has the higher mean score in each task; dark where shown by p of the level, "
                 "adjusted over pairs.",
             ),
@@ -275,8 +271,7 @@ CONTRAST = ResultKind(
     views={
         "estimate": View(
             Drawing(
-                plots.draw_contrast,
-                rows=lambda result: result["estimate"].size,
+                picture=plots.contrasts,
                 title=plots.say_weights,
             ),
             {

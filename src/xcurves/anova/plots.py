@@ -13,16 +13,12 @@ from xcurves.anova.text import by_welch, claims, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.validation import is_without_training
+from xcurves.pictures.cells import CellsPicture, by_task, sign_cells, task_labels
+from xcurves.pictures.pair_rows import rows_of_pairs
+from xcurves.pictures.rows import Column, Row, RowsPicture, marks_of
 from xcurves.plotting.drawn_names import list_rows
-from xcurves.plotting.forest import (
-    draw_forest_of_pairs,
-    n_forest_letters,
-    n_forest_lines,
-)
-from xcurves.plotting.interval_rows import draw_rows
-from xcurves.plotting.matrices import by_task, draw_signs, task_labels
 from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import with_units
+from xcurves.say.numbers import label_of, p_text, with_units
 from xcurves.say.pairs import displayed_pairs, keeps_direction, lower_is_better
 
 if TYPE_CHECKING:
@@ -91,15 +87,14 @@ def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
     ax.stairs(heights, edges, baseline=row, fill=True, color=_GREY, zorder=1, gid="null")
 
 
-def draw_differences(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference of every pair with its interval and p, grouped by the better algorithm."""
+def differences(result: xr.Dataset) -> RowsPicture:
+    """Return the difference of every pair with its interval and p, grouped by the better algorithm."""
     more = "lower" if lower_is_better(result) else "higher"
     label = f"how much {more} in mean {score_name(result)}"
     if keeps_direction(result):
         label = f"difference of mean {score_name(result)}"
-    draw_forest_of_pairs(ax, result, displayed_of(result), with_units(label, result["difference"]))
-    if not is_without_training(result):
-        ax.xaxis.set_gid("over training")
+    flags = frozenset() if is_without_training(result) else frozenset({"over training"})
+    return rows_of_pairs(result, displayed_of(result), with_units(label, result["difference"]), flags)
 
 
 def displayed_of(result: xr.Dataset) -> xr.Dataset:
@@ -108,23 +103,11 @@ def displayed_of(result: xr.Dataset) -> xr.Dataset:
     return displayed_pairs(result, "difference", "difference_ci_simultaneous", p)
 
 
-def pair_lines(result: xr.Dataset) -> float:
-    """Return how many lines the picture of pairs has in a panel."""
-    dims = labels.task_dims(result["difference"])
-    return n_forest_lines(displayed_of(result.isel(dict.fromkeys(dims, 0))))
-
-
-def pair_letters(result: xr.Dataset) -> float:
-    """Return how many letters stand beside the picture of pairs in a panel."""
-    dims = labels.task_dims(result["difference"])
-    return n_forest_letters(displayed_of(result.isel(dict.fromkeys(dims, 0))))
-
-
-def draw_differences_of_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw a cell for each task and pair: which one scores higher, and whether it is shown."""
+def differences_of_tasks(result: xr.Dataset) -> CellsPicture:
+    """Return a cell for each task and pair: which one scores higher, and whether it is shown."""
     p = result["pvalue_adjusted"].sel(effect="algorithm")
     shown = provenance.significant(by_task(p, "pair"), provenance.alpha_of(result))
-    draw_signs(ax, result["difference"], shown)
+    return sign_cells(result["difference"], shown)
 
 
 def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
@@ -160,17 +143,16 @@ def task_rows(result: xr.Dataset) -> float:
     return result["n_resamples"].isel({dim: 0 for dim in ("pair",) if dim in result["n_resamples"].dims}).size
 
 
-def draw_contrast(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the contrast of every task with its interval."""
+def contrasts(result: xr.Dataset) -> RowsPicture:
+    """Return the contrast of every task with its interval and p."""
     dims = labels.task_dims(result["estimate"])
-    flat = result.stack(_task=dims, create_index=False) if dims else result.expand_dims("_task")
-    draw_rows(
-        ax,
-        task_labels(result["estimate"], []) if dims else ["contrast"],
-        flat["estimate"],
-        flat["estimate_ci"],
-    )
-    _write_beside(ax, [_say_symbol("p", p) for p in flat["pvalue"]])
+    names = task_labels(result["estimate"], []) if dims else ["contrast"]
+    marks = marks_of(result["estimate"], result["estimate_ci"])
+    rows = [
+        Row(name, (mark,), (p_text(p),))
+        for name, mark, p in zip(names, marks, np.ravel(result["pvalue"]).tolist(), strict=True)
+    ]
+    return RowsPicture(tuple(rows), label_of(result["estimate"]), (Column("p", "p"),))
 
 
 def _write_beside(ax: Axes, said: Sequence[str], what: str = "") -> None:

@@ -17,7 +17,7 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -116,11 +116,28 @@ ALONG = SCALED | {"band"}
 OF_PAIRS = frozenset({"columns"})
 
 
+class Picture(Protocol):
+    """What a view shows, as plain data, which `draw` draws and `explore` shows."""
+
+    @property
+    def n_rows(self) -> float:
+        """How many rows of usual height it lists, 0 if none."""
+
+    @property
+    def n_columns(self) -> float:
+        """How many columns of cells it has."""
+
+    @property
+    def letters_beside(self) -> float:
+        """How many letters stand beside a panel of rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What draws a view that lists things, with its numbers of rows and columns, or that has a title of its own."""
+    """What a view shows: a picture made from the result, or else what draws it, with its rows and columns."""
 
-    draw: Callable[[xr.Dataset, Axes], None]
+    draw: Callable[[xr.Dataset, Axes], None] | None = None
+    picture: Callable[[xr.Dataset], Picture] | None = None
     rows: Callable[[xr.Dataset], float] | None = None
     columns: Callable[[xr.Dataset], float] | None = None
     title: Callable[[xr.Dataset], str] | None = None
@@ -132,14 +149,18 @@ class Drawing:
     beside: Callable[[xr.Dataset], float] | None = None
     claims: str = ""  # the dim of claims, one of which it shows
 
-    def __call__(self, result: xr.Dataset, ax: Axes) -> None:
-        """Draw a result on one Axes."""
-        self.draw(result, ax)
+    def lists(self, result: xr.Dataset) -> bool:
+        """Return whether the view of a result lists things in rows."""
+        if self.picture is not None:
+            return self.picture(result).n_rows > 0
+        return self.rows is not None
 
 
 def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
-    """Return the caption of a figure: the sentences whose flags are gids of what it shows."""
-    drawn = {artist.get_gid() for artist in figure.findobj()} | {""}
+    """Return the caption of a figure: the sentences whose flags are gids of what it shows, "; " between several."""
+    drawn = {""}
+    for artist in figure.findobj():
+        drawn |= {*str(artist.get_gid()).split("; ")}
     sentences = {"": said} if isinstance(said, str) else said
     return " ".join(sentence for flag, sentence in sentences.items() if flag in drawn)
 

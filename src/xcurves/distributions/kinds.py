@@ -29,11 +29,9 @@ from xcurves.say.result_frames import captioned
 if TYPE_CHECKING:
     from xcurves.distributions import plots, text, tuning_text
     from xcurves.frames import align
-    from xcurves.plotting import matrices
 else:
     plots, text, tuning_text = later("xcurves.distributions", "plots", "text", "tuning_text")
     (align,) = later("xcurves.frames", "align")
-    (matrices,) = later("xcurves.plotting", "matrices")
 
 JORDAN = "Jordan, Cohen & Thomas, Using Cumulative Distribution Based Performance Analysis to Benchmark Models"
 LOCAL_LEVELS = (
@@ -222,7 +220,7 @@ PERFORMANCE_CDF = ResultKind(
             panels={"algorithm": MOST_CURVES},
         ),
         "statistics": View(
-            Drawing(plots.draw_statistics, rows=plots.statistic_rows),
+            Drawing(picture=plots.statistic),
             "Statistics on the scale of scores with their intervals; arrows mark unbounded sides.",
             default=False,
             panels={"param": 1},
@@ -313,14 +311,10 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     statements=text.comparison_statements,
     views={
         "prob_greater": View(
-            Drawing(plots.draw_prob_greater, rows=matrices.n_pair_rows, columns=matrices.n_pair_columns),
+            Drawing(picture=plots.prob_greater),
             "Probabilities that the first of a pair scores higher, with their intervals; at 0.5 neither does.",
             many=View(
-                Drawing(
-                    plots.draw_prob_greater_of_tasks,
-                    rows=lambda result: result["prob_greater"].isel(pair=0).size,
-                    columns=lambda result: result.sizes["pair"],
-                ),
+                Drawing(picture=plots.prob_greater_of_tasks),
                 "Which algorithm of a pair scores higher more often in each task; dark where the interval of the "
                 "probability leaves out 0.5.",
             ),

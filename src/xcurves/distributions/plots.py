@@ -11,10 +11,11 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.distributions.text import say_statistic, statistics
-from xcurves.plotting.drawn_names import list_rows, wrapped
-from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals, draw_rows
+from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sign_cells
+from xcurves.pictures.pair_rows import MOST_ROWS
+from xcurves.pictures.rows import Row, RowsPicture, marks_of, plain_rows
+from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.look import SHADE, Style, bounds_of, style_in
-from xcurves.plotting.matrices import MOST_ROWS, by_task, draw_probabilities, draw_signs
 from xcurves.plotting.ticks import scale_training
 from xcurves.say.numbers import label_of, with_units
 from xcurves.say.pairs import pairs_by_size
@@ -133,25 +134,14 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     ax.set_ylim(-0.02, 1.02)
 
 
-def draw_statistics(result: xr.Dataset, ax: Axes) -> None:
-    """Draw one statistic with its intervals, a row for each group of trials."""
-    name, drawn = _one_statistic(result), []
-    groups = list(styled_groups(result))
-    for row, (style, group, _) in enumerate(groups):
-        low, high = bounds_of(group["statistic_ci"]).reshape(2, 1)
-        drawn.append(
-            IntervalGroup(
-                np.array([float(row)]),
-                statistics(group).to_numpy().ravel(),
-                low,
-                high,
-                style,
-            )
-        )
-    draw_intervals(ax, drawn)
-    list_rows(ax, [label or "" for _, _, label in groups])
-    ax.set_xlabel(with_units(say_statistic(result, name), result["score_mean"]))
-    ax.grid(axis="x", alpha=0.3)
+def statistic(result: xr.Dataset) -> RowsPicture:
+    """Return one statistic with its intervals, a row for each group of trials."""
+    name, rows = _one_statistic(result), []
+    for style, group, label in styled_groups(result):
+        (mark,) = marks_of(statistics(group), group["statistic_ci"], style)
+        rows.append(Row(label or "", (mark,)))
+    label = with_units(say_statistic(result, name), result["score_mean"])
+    return RowsPicture(tuple(rows), label, reference=None)
 
 
 def _one_statistic(result: xr.Dataset) -> str:
@@ -166,38 +156,26 @@ def _one_statistic(result: xr.Dataset) -> str:
     return str(names[0])
 
 
-def draw_prob_greater(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
+def prob_greater(result: xr.Dataset) -> RowsPicture | CellsPicture:
+    """Return the probability of every pair with its interval; of many pairs, a cell for each two algorithms."""
     if result.sizes["pair"] > MOST_ROWS:
-        ends = result["prob_greater_ci_simultaneous"]
-        draw_probabilities(
-            ax,
-            result,
-            ((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)).to_numpy(),
-        )
-        return
-    result = pairs_by_size(
-        result,
-        result["prob_greater"] - 0.5,
-        [],
-        ["prob_greater", "prob_greater_ci_simultaneous"],
-    )
-    draw_rows(
-        ax,
-        result["pair"].to_numpy().tolist(),
-        result["prob_greater"],
-        result["prob_greater_ci_simultaneous"],
-        at=0.5,
-    )
-    ax.set_xlim(0, 1)
-    ax.set_xlabel("probability that the first scores higher")
+        return probability_cells(result, _leaves_out_half(result).to_numpy())
+    names = ["prob_greater", "prob_greater_ci_simultaneous"]
+    result = pairs_by_size(result, result["prob_greater"] - 0.5, [], names)
+    marks = marks_of(result["prob_greater"], result["prob_greater_ci_simultaneous"])
+    rows = plain_rows(result["pair"].to_numpy().tolist(), marks)
+    return RowsPicture(rows, "probability that the first scores higher", reference=0.5, limits=(0.0, 1.0))
 
 
-def draw_prob_greater_of_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw a cell for each task and pair: which one scores higher more often, and whether its interval says so."""
+def prob_greater_of_tasks(result: xr.Dataset) -> CellsPicture:
+    """Return a cell for each task and pair: which one scores higher more often, and whether its interval says so."""
+    return sign_cells(result["prob_greater"] - 0.5, by_task(_leaves_out_half(result), "pair"))
+
+
+def _leaves_out_half(result: xr.Dataset) -> xr.DataArray:
+    """Return whether the interval of each probability leaves out one half."""
     ends = result["prob_greater_ci_simultaneous"]
-    shown = by_task((ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5), "pair")
-    draw_signs(ax, result["prob_greater"] - 0.5, shown)
+    return (ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)
 
 
 def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
@@ -209,11 +187,6 @@ def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
     ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability")
     ax.set_ylabel(label_of(result["quantile_difference"]))
     ax.set_xlim(0, 1)
-
-
-def statistic_rows(result: xr.Dataset) -> float:
-    """Return the number of groups of trials, each a row."""
-    return result.sizes.get("algorithm", 1)
 
 
 def draw_along_training(result: xr.Dataset, ax: Axes) -> None:

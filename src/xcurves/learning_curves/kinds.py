@@ -348,7 +348,7 @@ COMPARE_LEARNERS = ResultKind(
     statements=text.learner_statements,
     views={
         "difference": View(
-            Drawing(plots.draw_learners, rows=plots.learner_rows),
+            Drawing(picture=plots.learners),
             {
                 "": "Each learner less the reference, with the interval for all learners together.",
                 "shown": "Filled: shown.",

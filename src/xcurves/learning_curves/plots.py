@@ -16,8 +16,8 @@ from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
 from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
-from xcurves.plotting.drawn_names import list_rows, wrapped
-from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
+from xcurves.pictures.rows import Row, RowsPicture, marks_of
+from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.look import Style, bounds_of, fill_band, style_in
 from xcurves.plotting.ticks import scale_training, short_level
 from xcurves.say.numbers import label_of, number, with_units
@@ -34,10 +34,6 @@ _DECADE, _NARROW = (30.0, 3.0)
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 _MOST_MARKED = 12  # predicted sizes that have a diamond each
 _APART = 1.05  # from one interval at a size to the next, as a ratio
-_SHORT_NAME, _LETTERS_IN_A_ROW = (
-    10,
-    5,
-)  # of a reference: what has room, and what takes another row of the panel
 _WORDS = {
     "error_at_n": "error",
     "data_reliance": "data-reliance",
@@ -173,33 +169,21 @@ def _algorithms(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
         yield style_in(part), part, str(label)
 
 
-def draw_learners(compared: xr.Dataset, ax: Axes) -> None:
-    """Draw by how much one parameter of each learner differs from that of the reference, with its interval."""
-    ax.axvline(0, color="0.35", linewidth=1)
-    groups, names = [], []
-    for row, (style, part, name) in enumerate(_algorithms(compared)):
-        difference = np.atleast_1d(part["difference"].to_numpy())
-        low, high = bounds_of(part["difference_ci_simultaneous"]).reshape(2, -1)
-        shown = bool((low > 0) | (high < 0))
-        flag = "shown" if shown else None
-        groups.append(IntervalGroup(np.array([float(row)]), difference, low, high, style, shown, flag))
-        names.append(name or str(part.coords.get("algorithm", xr.DataArray("difference")).item()))
-    draw_intervals(ax, groups)
-    list_rows(ax, names)
-    ax.grid(axis="x", color="0.9")
+def learners(compared: xr.Dataset) -> RowsPicture:
+    """Return by how much one parameter of each learner differs from that of the reference, with its interval."""
+    rows = []
+    for style, part, name in _algorithms(compared):
+        (mark,) = marks_of(part["difference"], part["difference_ci_simultaneous"], style)
+        is_shown = mark.low > 0 or mark.high < 0
+        named = name or str(part.coords.get("algorithm", xr.DataArray("difference")).item())
+        rows.append(Row(named, (mark._replace(filled=is_shown, flag="shown" if is_shown else None),)))
     (param,) = compared["param"].to_numpy().tolist()
     where = ""
     sizes = np.unique(compared["at"].to_numpy())
     if param != "large_sample_error":
         where = f" at n = {sizes[0]:g}" if len(sizes) == 1 else " at N"
     said = with_units(_WORDS[param] + where, compared["difference"])
-    ax.set_xlabel(wrapped(f"{said}, less that of {compared.attrs['reference']}"))
-
-
-def learner_rows(compared: xr.Dataset) -> float:
-    """Return how many rows the learners take, with the lines of a label that names a long reference."""
-    more_letters = max(0, len(str(compared.attrs["reference"])) - _SHORT_NAME)
-    return compared.sizes.get("algorithm", 1) + more_letters / _LETTERS_IN_A_ROW
+    return RowsPicture(tuple(rows), wrapped(f"{said}, less that of {compared.attrs['reference']}"))
 
 
 def _draw_curve(ax: Axes, x: Floats, found: xr.Dataset, curve: xr.Dataset, style: Style) -> Floats:

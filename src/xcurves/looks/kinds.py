@@ -138,11 +138,7 @@ SEQUENTIAL = ResultKind(
             "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
             "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
             many=View(
-                Drawing(
-                    plots.draw_states,
-                    rows=plots.state_rows,
-                    columns=plots.state_columns,
-                ),
+                Drawing(picture=plots.states),
                 "The look at which each pair was shown to differ; pairs without a number are not yet.",
             ),
             panels={"pair": 1},

@@ -8,15 +8,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.looks.gate_replay import KEPT
+from xcurves.pictures.cells import CellsPicture, by_task, pair_cells, task_labels
 from xcurves.plotting.look import OTHER_COLOURS, bounds_of
-from xcurves.plotting.matrices import (
-    by_task,
-    draw_cells,
-    draw_pairs,
-    n_pair_columns,
-    n_pair_rows,
-    task_labels,
-)
 from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:
@@ -104,46 +97,20 @@ def one_pair(result: xr.Dataset) -> str:
     return str(result["pair"].to_numpy()[0]) if result.sizes["pair"] == 1 else ""
 
 
-def draw_states(result: xr.Dataset, ax: Axes) -> None:
-    """Draw a cell for every pair: the look at which it was decided."""
+def states(result: xr.Dataset) -> CellsPicture:
+    """Return a cell for every pair: the look at which it was decided; of one task a matrix of algorithms."""
     decided = result["look"].where(result["rejected"] == 1).min("look")
-    said, limits = (
-        "look of decision",
-        (1.0, float(result.sizes["look"])),
-    )
-    options: dict[str, Any] = {"limits": limits, "cmap": "viridis_r", "form": "{:.0f}"}
-    ax.set_xlabel(said)
-    values, pairs = by_task(decided, "pair"), result["pair"].to_numpy().tolist()
+    values, said = by_task(decided, "pair"), "look of decision"
+    look: dict[str, Any] = {
+        "limits": (1.0, float(result.sizes["look"])),
+        "palette": "falling",
+        "form": "{:.0f}",
+        "x_label": said,
+    }
     if decided.ndim == 1:
-        draw_pairs(
-            ax,
-            result,
-            values[0],
-            values[0],
-            np.zeros(len(pairs), bool),
-            said,
-            **options,
-        )
-    else:
-        draw_cells(
-            ax,
-            values,
-            task_labels(result["undecided"], ["pair"]),
-            pairs,
-            said=said,
-            **options,
-        )
-
-
-def state_rows(result: xr.Dataset) -> float:
-    """Return the number of rows of cells: tasks, or algorithms of one task."""
-    n_tasks = result["undecided"].isel(pair=0).size
-    return n_tasks if n_tasks > 1 else n_pair_rows(result)
-
-
-def state_columns(result: xr.Dataset) -> float:
-    """Return the number of columns of cells: pairs, or algorithms of one task."""
-    return result.sizes["pair"] if result["undecided"].isel(pair=0).size > 1 else n_pair_columns(result)
+        return pair_cells(result, values[0], values[0], said, **look)
+    tasks = tuple(task_labels(result["undecided"], ["pair"]))
+    return CellsPicture(values, tasks, tuple(result["pair"].to_numpy().tolist()), said=said, **look)
 
 
 def draw_record(result: xr.Dataset, ax: Axes) -> None:

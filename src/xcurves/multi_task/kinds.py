@@ -59,10 +59,6 @@ _REFERENCES = (
 _OPTIONS = ("n_resamples", "paired", "progress", "reference")
 
 
-def _n_algorithms(result: xr.Dataset) -> float:
-    return result.sizes["algorithm"]
-
-
 def _several(result: xr.Dataset) -> bool:
     return result.sizes["algorithm"] > 2  # of two the pair says all
 
@@ -263,9 +259,7 @@ ACROSS_TASKS = ResultKind(
     views={
         "forest": View(
             Drawing(
-                _of_shown(plots.draw_forest),
-                rows=plots.forest_rows,
-                beside=plots.forest_letters,
+                picture=_of_shown(plots.forest),
                 suits=plots.are_pairs_readable,
                 options=OF_PAIRS,
                 claims="task_effect",
@@ -288,8 +282,7 @@ ACROSS_TASKS = ResultKind(
         ),
         "places": View(
             Drawing(
-                _of_shown(place_plots.draw_places),
-                rows=place_plots.place_rows,
+                picture=_of_shown(place_plots.places),
                 suits=_several,
             ),
             {
@@ -302,9 +295,7 @@ ACROSS_TASKS = ResultKind(
         ),
         "prob_greater": View(
             Drawing(
-                plots.draw_improvement,
-                rows=_n_algorithms,
-                columns=_n_algorithms,
+                picture=plots.probabilities,
                 suits=_several,
             ),
             {

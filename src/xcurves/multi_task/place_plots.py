@@ -2,90 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves.array_types import Bools, Floats
+from xcurves.array_types import Bools
 from xcurves.core import provenance
+from xcurves.core.labels import each_of
 from xcurves.multi_task.claims import claim_of_verdict, of_claim
-from xcurves.plotting.drawn_names import list_rows
-from xcurves.plotting.look import bounds_of, style_in
+from xcurves.pictures.rows import Bracket, Row, RowsBeside, RowsPicture, marks_of
+from xcurves.plotting.look import Style, style_in
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import lower_is_better
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BEHIND = "0.72"  # of algorithms that are shown not to be the best
 _INK = "0.45"
 _MANY = 30  # rows beyond which they are low
 _LOW = 0.76  # height of a low row, of the usual one
-_HALF = 0.48  # of the panel, for places and for means
 _MOST_BARS = 12  # that join algorithms not shown to differ: more are a wall
-_BAR = 0.012  # from one bar to the next, as a share of the panel
 
 
-def place_rows(result: xr.Dataset) -> float:
-    """Return how many rows of usual height the picture takes: rows of many algorithms are lower."""
-    n = result.sizes["algorithm"]
-    return max(min(n, _MANY), _LOW * n)
-
-
-def draw_places(result: xr.Dataset, ax: Axes) -> None:
-    """Draw a row for each algorithm, the best mean on top: the interval of its place, and that of its mean beside."""
+def places(result: xr.Dataset) -> RowsBeside:
+    """Return a row for each algorithm, the best mean on top: the interval of its place, and that of its mean beside."""
     part = of_claim(result, claim_of_verdict(result))
     order = _order(part)
     own = part.isel(algorithm=order)
-    colors = [
-        style_in(own.isel(algorithm=row)).color if is_best else _BEHIND
-        for row, is_best in enumerate(_may_be_best(own).tolist())
-    ]
-    names = own["algorithm"].to_numpy().astype(str).tolist()
-    list_rows(ax, names)
-    for label, is_best in zip(ax.get_yticklabels(), _may_be_best(own), strict=True):
-        label.set_color("black" if is_best else _INK)
-    ax.tick_params(axis="y", length=0)
-
-    # Places take the left half of the panel, means the right one.
+    rows_of_places, rows_of_means = [], []
+    of_place = marks_of(np.full(len(order), np.nan), own["place_ci"])
+    of_mean = marks_of(own["score_mean"], own["score_mean_ci"])
+    marks = zip(each_of(own, "algorithm"), _may_be_best(own).tolist(), of_place, of_mean, strict=True)
+    for one, is_best, place, mean in marks:
+        color, ink = _BEHIND, _INK
+        if is_best:
+            color, ink = style_in(one).color, "black"
+        style = Style(color, "-", "o")
+        name = str(one["algorithm"].item())
+        rows_of_places.append(Row(name, (place._replace(style=style, thick=True),), ink=ink))
+        rows_of_means.append(Row(name, (mean._replace(style=style),), ink=ink))
     n = len(order)
-    low, high = bounds_of(own["place_ci"])
-    _draw_rows(ax, (low + high) / 2, low, high, colors, marker="")
-    ax.set_xlim(0.5, 0.5 + n / _HALF)
-    ax.set_xticks(_ticks(n))
-    ax.set_xlabel("place", loc="left")
-    ax.grid(axis="x", color="0.92")
-    _join_alike(part, order, ax)
-    means = ax.inset_axes((1 - _HALF, 0, _HALF, 1), sharey=ax)
-    low, high = bounds_of(own["score_mean_ci"])
-    _draw_rows(means, own["score_mean"].to_numpy(), low, high, colors, marker="o")
-    means.tick_params(axis="y", left=False, labelleft=False)
-    means.spines["left"].set_visible(False)
-    means.patch.set_visible(False)
-    means.grid(axis="x", color="0.92")
-    means.set_xlabel(with_units(f"mean {score_name(result)}", result["score_mean"]))
-
-
-def _draw_rows(ax: Axes, at: Floats, low: Floats, high: Floats, colors: list[str], *, marker: str) -> None:
-    """Draw an interval in each row, the best on top, and a value where there is a marker."""
-    rows = np.arange(len(at), dtype=float)
-    known = np.isfinite(low) & np.isfinite(high)
-    paint = np.array(colors, dtype=object)
-    width = 5.0 if not marker else 1.5
-    if len(at) > _MANY:
-        width = 0.6 * width
-    colours = paint[known].tolist()
-    ax.hlines(rows[known], low[known], high[known], color=colours, linewidth=width, gid="interval")
-    alone = known & (low == high)
-    if not marker and alone.any():
-        look: dict[str, Any] = {"marker": "|", "linewidths": 1.5, "s": 4 * width**2}
-        ax.scatter(low[alone], rows[alone], color=paint[alone].tolist(), **look)
-    if marker:
-        size = 16.0 if len(at) <= _MANY else 7.0
-        ax.scatter(at, rows, s=size, color=colors, marker=marker, zorder=3)
+    look: dict[str, Any] = {"reference": None, "pitch": 1.0 if n <= _MANY else _LOW}
+    ticks = tuple((float(place), str(place)) for place in _ticks(n))
+    label = with_units(f"mean {score_name(result)}", result["score_mean"])
+    brackets = _brackets(part, order)
+    flags = frozenset({"joined"} if brackets else ())
+    return RowsBeside(
+        (
+            RowsPicture(tuple(rows_of_places), "place", limits=(0.5, n + 0.5), ticks=ticks, **look),
+            RowsPicture(tuple(rows_of_means), label, brackets=brackets, flags=flags, **look),
+        )
+    )
 
 
 def _order(part: xr.Dataset) -> NDArray[np.intp]:
@@ -112,15 +80,12 @@ def _ticks(n: int) -> list[int]:
     return sorted({1, *inner, n})
 
 
-def _join_alike(part: xr.Dataset, order: NDArray[np.intp], ax: Axes) -> None:
-    """Draw bars that join algorithms of which no two are shown to differ, if these are few."""
+def _brackets(part: xr.Dataset, order: NDArray[np.intp]) -> tuple[Bracket, ...]:
+    """Return what joins algorithms of which no two are shown to differ, if these are few."""
     stretches = joined_stretches(part, order)
     if len(order) < 3 or len(stretches) > _MOST_BARS:
-        return
-    for column, (start, stop) in enumerate(stretches):
-        x = 1.02 + _BAR * column
-        ax.plot([x, x], [start - 0.25, stop + 0.25], color="black", linewidth=2, solid_capstyle="butt", clip_on=False,
-                transform=ax.get_yaxis_transform(), gid="joined")  # fmt: skip
+        return ()
+    return tuple(Bracket(*stretch) for stretch in stretches)
 
 
 def joined_stretches(part: xr.Dataset, order: NDArray[np.intp]) -> list[tuple[int, int]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -13,18 +13,12 @@ from xcurves.core import provenance
 from xcurves.core.labels import each_of
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
+from xcurves.pictures.cells import CellsPicture, probability_cells
+from xcurves.pictures.pair_rows import rows_of_pairs
+from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of
+from xcurves.plotting.difference_curves import draw_pairs_along
 from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.forest import (
-    draw_forest_of_pairs,
-    n_forest_letters,
-    n_forest_lines,
-)
-from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
 from xcurves.plotting.look import BLACK, OWN, Style, bounds_of, fill_band, style_in
-from xcurves.plotting.matrices import (
-    draw_pairs_along,
-    draw_probabilities,
-)
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import (
@@ -43,9 +37,9 @@ if TYPE_CHECKING:
 
 _GREY = "0.55"
 _MOST_PAIRS = 300  # that a forest lists
-_GAP = 1.6  # rows between two pairs
+_GAP = 0.3  # rows above the means over tasks
+TASK_PITCH = 0.8  # height of the row of a task, of that of a pair
 _MOST = 105  # tasks that have a row each
-_SMALL = 24  # rows beyond which labels are small
 _MOST_SHOWN = 12  # pairs that have bars
 _MOST_BANDS = 4  # pairs whose bands are drawn over each other
 _ROW = 0.055  # of the height of the panel, for a bar
@@ -63,23 +57,9 @@ def _is_of_pairs(result: xr.Dataset) -> bool:
     return result.sizes["pair"] > 1 or n_tasks > _MOST or "task_difference" not in result
 
 
-def forest_rows(result: xr.Dataset) -> float:
-    """Return how many rows the forest has."""
-    if _is_of_pairs(result):
-        return n_forest_lines(_displayed(result))
-    return 0.75 * lines_of_tasks(result, 1)
-
-
 def are_pairs_readable(result: xr.Dataset) -> bool:
     """Return whether pairs are few enough for a forest; of more algorithms the places are drawn."""
     return bool(result.sizes["pair"] <= _MOST_PAIRS)
-
-
-def forest_letters(result: xr.Dataset) -> float:
-    """Return how many letters stand beside the forest; of two algorithms names of tasks do, which have their room."""
-    if _is_of_pairs(result):
-        return n_forest_letters(_displayed(result))
-    return 0.0
 
 
 def _displayed(result: xr.Dataset) -> xr.Dataset:
@@ -91,26 +71,25 @@ def _displayed(result: xr.Dataset) -> xr.Dataset:
     return random.assign_attrs(claim=claims[-1])
 
 
-def lines_of_tasks(result: xr.Dataset, n: int) -> float:
-    """Return how many lines `draw_by_task` takes for the tasks of a result, with the space behind each of the n."""
-    return n * (result.sizes.get(result.attrs["task"], 1) + 2 + _GAP)
+def forest(result: xr.Dataset) -> RowsPicture:
+    """Return the pairs of several algorithms by one claim; of two the difference in every task, and both claims."""
+    if not _is_of_pairs(result):
+        return _forest_of_tasks(result)
+    displayed = _displayed(result)
+    claim = displayed.attrs["claim"]
+    which = f"these {noun_of(result)}s"
+    if claim == "random":
+        which = f"{noun_of(result)}s like these"
+    more = "lower" if lower_is_better(result) else "higher"
+    label = f"how much {more} in mean {score_name(result)}"
+    if keeps_direction(result):
+        label = f"difference of mean {score_name(result)}"
+    label = with_units(label, result["difference"])
+    return rows_of_pairs(result, displayed, f"{label}\n{which}", frozenset({f"of {claim}"}))
 
 
-def draw_forest(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the pairs of several algorithms by one claim; of two the difference in every task, and both claims."""
-    if _is_of_pairs(result):
-        displayed = _displayed(result)
-        ax.set_gid(f"of {displayed.attrs['claim']}")
-        which = f"these {noun_of(result)}s"
-        if displayed.attrs["claim"] == "random":
-            which = f"{noun_of(result)}s like these"
-        more = "lower" if lower_is_better(result) else "higher"
-        label = f"how much {more} in mean {score_name(result)}"
-        if keeps_direction(result):
-            label = f"difference of mean {score_name(result)}"
-        label = with_units(label, result["difference"])
-        draw_forest_of_pairs(ax, result, displayed, f"{label}\n{which}")
-        return
+def _forest_of_tasks(result: xr.Dataset) -> RowsPicture:
+    """Return the difference of the only pair in every task, and its means by both claims."""
     result = pairs_by_size(
         result,
         result["difference"],
@@ -118,100 +97,62 @@ def draw_forest(result: xr.Dataset, ax: Axes) -> None:
     )
     task = result.attrs["task"]
     own = result if task in result.dims else result.expand_dims(task)
-    draw_by_task(ax, [_pair_rows(pair, "") for pair in each_of(own, "pair")], task)
-    a, b = (str(result[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    ax.set_xlabel(f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}")
+    pair = own.isel(pair=0)
+    a, b = (str(pair[side].item()) for side in ("algorithm_a", "algorithm_b"))
+    label = f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}"
+    marks = {claim: _mean_mark(pair, claim) for claim in claims_of(pair)}
+    rows = rows_of_tasks(*_task_marks(pair), marks, task)
+    return RowsPicture(tuple(rows), label, flags=frozenset({"task"}), pitch=TASK_PITCH)
 
 
-def _mean_group(pairs: xr.Dataset, claim: str, y: Floats) -> IntervalGroup:
-    """Return the mean differences of pairs with the intervals of a claim: filled for these tasks, open for others."""
-    value = np.atleast_1d(pairs["difference"].to_numpy())
-    low, high = bounds_of(of_claim(pairs, claim)["difference_ci"]).reshape(2, -1)
-    some = np.isfinite(value) & ~np.isnan(low)
-    look: dict[str, Any] = {
-        "style": BLACK._replace(marker="D"),
-        "filled": claim == "fixed",
-        "flag": f"{claim} mean",
-    }
-    return IntervalGroup(y[some], value[some], low[some], high[some], **look)
+def _mean_mark(pair: xr.Dataset, claim: str) -> Mark | None:
+    """Return the mean difference of a pair with the interval of a claim, None where it has none."""
+    (mark,) = marks_of(
+        pair["difference"],
+        of_claim(pair, claim)["difference_ci"],
+        BLACK._replace(marker="D"),
+        filled=claim == "fixed",
+        flag=f"{claim} mean",
+    )
+    if np.isfinite(mark.value) and not np.isnan(mark.low):
+        return mark
+    return None
 
 
-class RowsOfTasks(NamedTuple):
-    """One of those that `draw_by_task` draws: the tasks, their intervals in rows from 0 on, and those of each claim."""
-
-    tasks: Sequence[object]
-    groups: Sequence[IntervalGroup]
-    claims: Mapping[str, Sequence[IntervalGroup]]
-    name: str = ""
-    color: str = "black"
-
-
-def draw_by_task(ax: Axes, every: Iterable[RowsOfTasks], task: str) -> None:
-    """Draw every task in a row, and below both claims: filled for these tasks, open for tasks like these."""
-    ax.axvline(0, color="0.6", linewidth=1)
-    rows: list[tuple[float, str]] = []
-    groups: list[IntervalGroup] = []
-    top, named = 0.0, False
-    for own in every:
-        n = len(own.tasks)
-        groups += [group._replace(y=group.y + top) for group in own.groups]
-        rows += zip(top + np.arange(n), map(str, own.tasks), strict=True)
-        named = bool(own.name)
-        ax.text(0.01, top - 0.75, own.name, va="center", fontsize="x-small", fontweight="bold", color=own.color,
-                transform=ax.get_yaxis_transform())  # fmt: skip
-        for claim, below, which in (
-            ("fixed", 0.3, f"these {task}s"),
-            ("random", 1.3, f"{task}s like these"),
-        ):
-            at = top + n + below
-            of_claim = own.claims.get(claim, ())
-            for group in of_claim:
-                flag, is_filled = f"{claim} mean", claim == "fixed"
-                groups.append(group._replace(y=group.y + at, filled=is_filled, flag=flag))
-            if of_claim:
-                rows.append((at, f"mean, {which}"))
-        top += n + 1.3 + _GAP
-    draw_intervals(ax, groups)
-    ax.yaxis.set_gid("task")
-    size = "small" if len(rows) <= _SMALL else "x-small"
-    ax.set_yticks([at for at, _ in rows], [name for _, name in rows], fontsize=size)
-    ax.set_ylim(top - _GAP + 0.7, -1.2 if named else -0.8)
-    ax.grid(axis="x", alpha=0.3)
+def rows_of_tasks(
+    tasks: Sequence[object], marks: Sequence[Mark], claims: Mapping[str, Mark | None], task: str
+) -> list[Row]:
+    """Return a row for every task, and below them the means of both claims."""
+    rows = [Row(str(name), (mark,)) for name, mark in zip(tasks, marks, strict=True)]
+    gap = _GAP
+    for claim, which in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
+        mark = claims.get(claim)
+        if mark is not None:
+            rows.append(Row(f"mean, {which}", (mark,), gap=gap))
+            gap = 0.0
+    return rows
 
 
-def _pair_rows(pair: xr.Dataset, name: str) -> RowsOfTasks:
+def _task_marks(pair: xr.Dataset) -> tuple[list[object], list[Mark]]:
     """Return the tasks that a pair has, the largest difference first, with a standard error where none has an end."""
     task, d = pair.attrs["task"], pair["task_difference"].to_numpy()
     own = pair.isel({task: np.argsort(-d)[: np.count_nonzero(np.isfinite(d))]})
-    d, error = (own[name].to_numpy() for name in ("task_difference", "task_difference_stderr"))
-    low, high = bounds_of(own["task_difference_ci"])
-    none = np.isnan(low) | (np.isinf(low) & np.isinf(high))
     shown = provenance.significant(own["task_pvalue_adjusted"].to_numpy(), provenance.alpha_of(own))
-    groups = [
-        IntervalGroup(
-            np.flatnonzero(of).astype(float),
-            d[of],
-            start[of],
-            stop[of],
-            Style(color, "-", "o"),
-            not none[of].any(),
-            flag,
-        )
-        for of, start, stop, color, flag in (
-            (none, d - error, d + error, _GREY, "standard error"),
-            (shown & ~none, low, high, "black", "shown"),
-            (~shown & ~none, low, high, _GREY, None),
-        )
-        if of.any()
-    ]
-    claims = {claim: [_mean_group(pair, claim, np.zeros(1))] for claim in claims_of(pair)}
-    return RowsOfTasks(own[task].to_numpy().tolist(), groups, claims, name)
+    marks = marks_of(own["task_difference"], own["task_difference_ci"], Style(_GREY, "-", "o"))
+    errors = own["task_difference_stderr"].to_numpy().tolist()
+    for place, (mark, error) in enumerate(zip(marks, errors, strict=True)):
+        if np.isnan(mark.low) or np.isinf([mark.low, mark.high]).all():
+            low, high = mark.value - error, mark.value + error
+            marks[place] = mark._replace(low=low, high=high, filled=False, flag="standard error")
+        elif shown[place]:
+            marks[place] = mark._replace(style=BLACK, flag="shown")
+    return own[task].to_numpy().tolist(), marks
 
 
-def draw_improvement(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
+def probabilities(result: xr.Dataset) -> CellsPicture:
+    """Return the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
     p = result["prob_greater_pvalue_adjusted"].sel(task_effect="random").to_numpy()
-    draw_probabilities(ax, result, provenance.significant(p, provenance.alpha_of(result)))
+    return probability_cells(result, provenance.significant(p, provenance.alpha_of(result)))
 
 
 def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:

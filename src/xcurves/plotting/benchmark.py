@@ -14,6 +14,7 @@ from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
+from xcurves.draw.shapes import draw_view
 from xcurves.frames.align import align
 from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
@@ -143,7 +144,7 @@ def plot_benchmark(
     with Grid(1, _COLUMNS, 1).letters(size):
         axes = _new_axes(size, len(drawn) - 3, _AROUND + _ROW * n_drawn)
         for ax, (view, result) in zip(axes, drawn, strict=True):
-            kind_of(result).views[view].draw(styled(result, Canvas(colors=colors)), ax)
+            draw_view(ax, kind_of(result).views[view], styled(result, Canvas(colors=colors)))
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         handles, names = axes[-1].get_legend_handles_labels()

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from xcurves.core import validation
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
-from xcurves.core.schema import ResultKind, View
+from xcurves.core.schema import Picture, ResultKind, View
+from xcurves.draw.shapes import draw_picture, draw_view
+from xcurves.pictures.pair_rows import NAMES_OF_COLUMNS
+from xcurves.pictures.rows import RowsPicture
 from xcurves.plotting import curves, strips
 from xcurves.plotting.drawn_names import drawable
 from xcurves.plotting.facets import (
@@ -26,7 +29,6 @@ from xcurves.plotting.facets import (
     import_pyplot,
     split,
 )
-from xcurves.plotting.forest import COLUMNS, NAMES_OF_COLUMNS
 from xcurves.plotting.look import with_dashes
 from xcurves.plotting.panels import (
     Canvas,
@@ -271,6 +273,7 @@ class _Drawn(NamedTuple):
     dims: list[Hashable]
     panels: list[Panel[xr.Dataset]]
     of_many: bool = False  # whether all tasks are in one panel
+    pictures: Sequence[Picture] = ()  # of each panel, where the view declares them
 
     @property
     def apart(self) -> list[Hashable]:
@@ -279,16 +282,22 @@ class _Drawn(NamedTuple):
 
     def rows(self) -> float:
         """Return how many rows a panel has at most, 0 if it lists nothing."""
+        if self.pictures:
+            return max(picture.n_rows for picture in self.pictures)
         count = self.view.drawing.rows
         return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
 
     def beside(self) -> float:
         """Return how many letters stand beside a panel at most."""
+        if self.pictures:
+            return max(picture.letters_beside for picture in self.pictures)
         count = self.view.drawing.beside
         return 0.0 if count is None else max(count(panel.data) for panel in self.panels)
 
     def columns(self) -> float:
         """Return how many columns a panel has at most, 0 if it lists nothing; names in two lines take more."""
+        if self.pictures:
+            return max(picture.n_columns for picture in self.pictures)
         count = self.view.drawing.columns
         if count is None:
             return 0.0
@@ -343,13 +352,12 @@ def _plot_result(
         for name in ("xscale", "yscale")
         if name in options
     }
-    if "columns" in options:
-        data = data.assign_attrs({COLUMNS: _checked_columns(options["columns"])})
+    columns = _checked_columns(options["columns"]) if "columns" in options else None
     data = drawable(styled(data, canvas))
     if options.get("linestyles"):
         data = with_dashes(data)
 
-    drawn = [_panels(kind, views[name], data, canvas) for name in names]
+    drawn = [_with_pictures(kind, _panels(kind, views[name], data, canvas), columns) for name in names]
     longest = max(len(panel.title) for each in drawn for panel in each.panels)
     beside = max(each.beside() for each in drawn)
     legend = _legend_of(drawn, data)
@@ -366,9 +374,14 @@ def _plot_result(
         tasks = first.dims or kind.panel_dims(data)
     refusal = room.refusal(names[0], first.dims, overlaid, tasks, "table")
 
-    def cell(view: View, panel: Panel[xr.Dataset]) -> Cell:
+    def cell(each: _Drawn, place: int) -> Cell:
+        panel = each.panels[place]
+
         def draw(ax: Axes) -> None:
-            ask(kind, panel.data, lambda result: view.draw(result, ax), "plot")
+            if each.pictures:
+                draw_picture(ax, each.pictures[place])
+            else:
+                ask(kind, panel.data, lambda result: draw_view(ax, each.view, result), "plot")
             _rescale(ax, **scales)
 
         return Cell(panel.title, draw)
@@ -378,7 +391,7 @@ def _plot_result(
         title = first.view.drawing.title(data)
     has_rows = any(each.rows() for each in drawn)
     return draw_panels(
-        [cell(each.view, panel) for each in drawn for panel in each.panels],
+        [cell(each, place) for each in drawn for place in range(len(each.panels))],
         room,
         canvas,
         refusal,
@@ -402,6 +415,17 @@ def _without_bands(kind: ResultKind, data: xr.Dataset) -> xr.Dataset:
     """Return a result whose curves have no bands."""
     bands = [band for _, band in kind.curves_with_bands() if band in data]
     return data.assign({band: xr.full_like(data[band], np.nan) for band in bands})
+
+
+def _with_pictures(kind: ResultKind, drawn: _Drawn, columns: Collection[str] | None) -> _Drawn:
+    """Return a view with the pictures of its panels, where it declares them; rows have the columns asked for."""
+    make = drawn.view.drawing.picture
+    if make is None:
+        return drawn
+    pictures = [ask(kind, panel.data, make, "plot") for panel in drawn.panels]
+    if columns is not None:
+        pictures = [each.with_columns(columns) if isinstance(each, RowsPicture) else each for each in pictures]
+    return drawn._replace(pictures=pictures)
 
 
 def _checked_columns(columns: Any) -> list[str]:

@@ -108,10 +108,16 @@ def _safe(words: str) -> str:
     return lines
 
 
+def in_lines(names: Sequence[str]) -> list[str]:
+    """Return names of rows, those of pairs in two lines where one is long."""
+    if longest_line(names) <= _LINE:
+        return list(names)
+    return [_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names]
+
+
 def list_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name rows on the y axis, the first on top; long names of pairs stand in two lines."""
-    if longest_line(names) > _LINE:
-        names = [_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names]
+    names = in_lines(names)
     size = None
     if len(names) > _FEW_ROWS:
         size = "x-small"

@@ -25,11 +25,11 @@ from xcurves.say.pairs import ALONG_TRAINING, IN_BAND
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
-    from xcurves.plotting import matrices
+    from xcurves.plotting import difference_curves
     from xcurves.profile import plots, text
 else:
     plots, text = later("xcurves.profile", "plots", "text")
-    (matrices,) = later("xcurves.plotting", "matrices")
+    (difference_curves,) = later("xcurves.plotting", "difference_curves")
 
 _BY_LEVEL = ("task", "effect", "training")
 _LEVEL = ("task", "training")
@@ -134,7 +134,7 @@ SS_PROFILE = ResultKind(
     ),
     views={
         "curve_difference": View(
-            Drawing(matrices.draw_along_training, suits=matrices.suits_along_training, options=ALONG),
+            Drawing(difference_curves.draw_along_training, suits=difference_curves.suits_along_training, options=ALONG),
             {"": ALONG_TRAINING, "band": f"The band holds for all pairs and levels together: {IN_BAND}"},
             panels={"pair": MOST_BANDS},
         ),
@@ -146,11 +146,7 @@ SS_PROFILE = ResultKind(
                 "bars": "A bar at the bottom marks levels that differ.",
             },
             many=View(
-                Drawing(
-                    plots.draw_fraction_of_tasks,
-                    rows=plots.n_rows,
-                    columns=plots.n_levels,
-                ),
+                Drawing(picture=plots.fraction_of_tasks),
                 {
                     "": "Share of each training level in the observed difference, a row of cells for each task.",
                     "bold": "A dot marks levels that differ.",
@@ -161,11 +157,7 @@ SS_PROFILE = ResultKind(
             Drawing(plots.draw_cumulative, options=frozenset({"xscale"})),
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
             many=View(
-                Drawing(
-                    plots.draw_cumulative_of_tasks,
-                    rows=plots.n_rows,
-                    columns=plots.n_levels,
-                ),
+                Drawing(picture=plots.cumulative_of_tasks),
                 "Cumulative share of the simple profile, a row of cells for each task.",
             ),
         ),

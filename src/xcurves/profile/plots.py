@@ -9,8 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
+from xcurves.pictures.cells import CellsPicture, by_task, task_labels
 from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.matrices import by_task, draw_cells, task_labels
 from xcurves.plotting.ticks import scale_training, short_level
 from xcurves.say.numbers import label_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEW = 60  # levels that get a marker each
-_CELLS = 20  # levels whose cells are as wide as columns
+_MOST_WIDE = 20  # levels whose cells are as wide as columns
 _BANDS = {
     "ss_null_upper": (0.5, "a single level"),
     "ss_null_upper_simultaneous": (0.25, "all levels"),
@@ -82,30 +82,15 @@ def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
     ax.set_ylabel("cumulative fraction")
 
 
-def n_levels(result: xr.Dataset) -> float:
-    """Return the number of levels that cells show."""
-    return min(result.sizes["training"], _CELLS)
+def fraction_of_tasks(result: xr.Dataset) -> CellsPicture:
+    """Return the share of each level in the simple profile of every task, with a dot where it differs."""
+    said = "fraction per level; dot: differ (adjusted)"
+    return _cells(result, "fraction", said, _shown_levels(result))
 
 
-def n_rows(result: xr.Dataset) -> float:
-    """Return the number of tasks that cells show."""
-    return result["fraction"].isel(effect=0, training=0).size
-
-
-def draw_fraction_of_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the share of each level in the simple profile of every task, with a dot where it differs."""
-    _draw_cells(
-        result,
-        ax,
-        "fraction",
-        "fraction per level; dot: differ (adjusted)",
-        _shown_levels(result),
-    )
-
-
-def draw_cumulative_of_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the running sum of the simple profile of every task."""
-    _draw_cells(result, ax, "cumulative_fraction", "cumulative fraction, simple")
+def cumulative_of_tasks(result: xr.Dataset) -> CellsPicture:
+    """Return the running sum of the simple profile of every task."""
+    return _cells(result, "cumulative_fraction", "cumulative fraction, simple")
 
 
 def _shown_levels(result: xr.Dataset) -> NDArray[np.bool_]:
@@ -114,16 +99,16 @@ def _shown_levels(result: xr.Dataset) -> NDArray[np.bool_]:
     return np.asarray(provenance.significant(by_task(p, "training"), provenance.alpha_of(result)))
 
 
-def _draw_cells(
-    result: xr.Dataset,
-    ax: Axes,
-    name: str,
-    said: str,
-    marked: NDArray[np.bool_] | None = None,
-) -> None:
+def _cells(result: xr.Dataset, name: str, said: str, marked: NDArray[np.bool_] | None = None) -> CellsPicture:
     values = by_task(result[name].sel(effect="simple"), "training")
-    tasks = task_labels(result[name], ["effect", "training"])
-    levels = [short_level(level) for level in result["training"].to_numpy()]
     top = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
-    draw_cells(ax, values, tasks, levels, limits=(0.0, top), said=said, marked=marked)
-    ax.set_xlabel(wrapped(label_of(result["training"])))
+    return CellsPicture(
+        values,
+        tuple(task_labels(result[name], ["effect", "training"])),
+        tuple(short_level(level) for level in result["training"].to_numpy()),
+        (0.0, top),
+        said,
+        marked=marked,
+        x_label=wrapped(label_of(result["training"])),
+        most_columns=_MOST_WIDE,
+    )

@@ -89,7 +89,7 @@ class PagePart:
         `listed_first`: one that lists pairs or algorithms in rows is taken before others.
         """
         defaults = [name for name in self.views if self.kind.views[name].default]
-        listing = [name for name in self.views if self.kind.views[name].drawing.rows]
+        listing = [name for name in self.views if self.kind.views[name].drawing.lists(self.result)]
         if not defaults:
             return []
         first = defaults[0]

@@ -86,7 +86,7 @@ MEAN_TIME_TO_TARGET = ResultKind(
     statements=text.time_statements,
     views={
         "time": View(
-            Drawing(plots.draw_times, rows=lambda result: result.sizes.get("algorithm", 1)),
+            Drawing(picture=plots.times),
             "The training at which each mean curve reaches the target, with its interval; an arrow marks a side that "
             "the curve leaves open, and an open marker at its end a curve that does not reach the target.",
         )
@@ -189,7 +189,7 @@ SPEEDUP = ResultKind(
     part=Part(9, against_reference, on_request=True),
     views={
         "speedup": View(
-            Drawing(plots.draw_speedups, rows=plots.speedup_rows, title=plots.against),
+            Drawing(picture=plots.speedups, title=plots.against),
             "Speed-ups with their intervals, on a logarithmic axis; arrows mark sides that curves leave open. Over "
             "tasks each task stands in a row, diamonds are geometric means: filled for these tasks, open for tasks "
             "like these.",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Floats
 from xcurves.core.labels import REFERENCE_COLOR, each_of
-from xcurves.multi_task.plots import RowsOfTasks, draw_by_task, lines_of_tasks
-from xcurves.plotting.drawn_names import list_rows, wrapped
-from xcurves.plotting.interval_rows import IntervalGroup, draw_intervals
-from xcurves.plotting.look import BLACK, Style, bounds_of, style_in, style_of
+from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
+from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
+from xcurves.plotting.drawn_names import wrapped
+from xcurves.plotting.look import BLACK, Style, style_in, style_of
 from xcurves.say.numbers import label_of, number
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _GREY = "0.55"
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8, 1, 1.25, 1.5, 2, 4, 8, 16)
+_NEAR = 1.05  # speed-ups that need fine ticks
+_GAP = 0.6  # rows above the name of an algorithm
 _FINE = (0.95, 0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04, 1.05)
 
 
@@ -35,20 +37,18 @@ def _each_algorithm(result: xr.Dataset) -> list[xr.Dataset]:
     return list(each_of(whole, "algorithm"))
 
 
-def draw_times(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the time of each algorithm in its row."""
-    groups, every = [], _each_algorithm(result)
-    for row, one in enumerate(every):
-        low, high = one["time_ci"].to_numpy()
-        reached, start = bool(np.isfinite(one["time"])), low if low > 0 else -np.inf
-        # to which a curve is known to stay below
-        value = one["time" if reached else "training_last"].item()
-        y, x, lower, upper = np.array([[row], [value], [start], [high if reached else value]], float)
-        groups.append(IntervalGroup(y, x, lower, upper, style_in(one), filled=reached))
-    draw_intervals(ax, groups)
-    list_rows(ax, [str(one["algorithm"].item()) for one in every])
-    ax.set_xlabel(wrapped(label_of(result["time"])))
-    ax.grid(axis="x", alpha=0.3)
+def times(result: xr.Dataset) -> RowsPicture:
+    """Return the time of each algorithm in its row."""
+    rows = []
+    for one in _each_algorithm(result):
+        low, high = one["time_ci"].to_numpy().tolist()
+        is_reached = bool(np.isfinite(one["time"]))
+        value, end = one["time"].item(), high
+        if not is_reached:  # the curve is known to stay below to there
+            value = end = one["training_last"].item()
+        mark = Mark(value, low if low > 0 else -np.inf, end, style_in(one), filled=is_reached)
+        rows.append(Row(str(one["algorithm"].item()), (mark,)))
+    return RowsPicture(tuple(rows), wrapped(label_of(result["time"])), reference=None)
 
 
 def has_curves(result: xr.Dataset) -> bool:
@@ -143,66 +143,56 @@ def _draw_rise(
             )
 
 
-def speedup_rows(result: xr.Dataset) -> float:
-    """Return how many rows the speed-ups take."""
-    n = result.sizes.get("algorithm", 1)
-    return 0.75 * lines_of_tasks(result, n) if "task_speedup" in result else n
-
-
-def draw_speedups(result: xr.Dataset, ax: Axes) -> None:
-    """Draw speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
+def speedups(result: xr.Dataset) -> RowsPicture:
+    """Return speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
+    label = f"speed-up over {result.attrs['reference']}"
+    rows: list[Row] = []
     every = _each_algorithm(displayed(result))
-    if "task_speedup" in result:
-        draw_by_task(ax, map(_rows_of_speedup, every), result.attrs["task"])
-    else:
-        ax.axvline(0, color="0.6", linewidth=1)
-        rows = [_logs(one["speedup"], one[DISPLAYED], style_in(one), row) for row, one in enumerate(every)]
-        draw_intervals(ax, [group for groups in rows for group in groups])
-        list_rows(ax, [str(one["algorithm"].item()) for one in every])
-        ax.grid(axis="x", alpha=0.3)
-    fine = max(map(abs, ax.get_xlim())) < np.log2(1.06)
-    low, high = np.exp2(ax.get_xlim())
-    ticks = [each for each in (_FINE if fine else _TICKS) if low <= each <= high]
-    ax.set_xticks(np.log2(ticks), [number(each) for each in ticks], fontsize="small")
-    ax.set_xlabel(f"speed-up over {result.attrs['reference']}")
+    if "task_speedup" not in result:
+        for one in every:
+            marks = _logs(one["speedup"], one[DISPLAYED], style_in(one))
+            rows += plain_rows([str(one["algorithm"].item())], marks)
+        return RowsPicture(tuple(rows), label, ticks=_ticks_of(rows))
+    for one in every:
+        gap = _GAP if rows else 0.0
+        rows.append(Row(str(one["algorithm"].item()), ink=style_in(one).color, is_heading=True, gap=gap))
+        rows += _tasks_of(one)
+    return RowsPicture(tuple(rows), label, ticks=_ticks_of(rows), pitch=TASK_PITCH)
 
 
-def _rows_of_speedup(one: xr.Dataset) -> RowsOfTasks:
-    """Return the tasks of an algorithm, the largest speed-up first."""
+def _tasks_of(one: xr.Dataset) -> list[Row]:
+    """Return the tasks of an algorithm, the largest speed-up first, and below them both claims."""
     task = str(one.attrs["task"])
     own = one if task in one["task_speedup"].dims else one.expand_dims(task)
     own = own.isel({task: np.argsort(-np.nan_to_num(own["task_speedup"].to_numpy(), nan=-1), kind="stable")})
-    claims = [one.sel(task_effect=claim) for claim in one["task_effect"]]
-    return RowsOfTasks(
-        own[task].to_numpy().tolist(),
-        _logs(
-            own["task_speedup"],
-            own["task_speedup_ci"],
-            Style(_GREY, "-", "o"),
-            np.arange(float(own.sizes[task])),
-        ),
-        {str(c["task_effect"].item()): _logs(c["speedup"], c[DISPLAYED], Style("black", "-", "D"), 0) for c in claims},
-        str(one["algorithm"].item()),
-        style_in(one).color,
-    )
+    marks = _logs(own["task_speedup"], own["task_speedup_ci"], Style(_GREY, "-", "o"))
+    means = {}
+    for claim in one["task_effect"].to_numpy().tolist():
+        chosen = one.sel(task_effect=claim)
+        (mark,) = _logs(chosen["speedup"], chosen[DISPLAYED], BLACK._replace(marker="D"))
+        means[claim] = mark._replace(filled=claim == "fixed", flag=f"{claim} mean")
+    return rows_of_tasks(own[task].to_numpy().tolist(), marks, means, task)
 
 
-def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style, rows: Floats | int) -> list[IntervalGroup]:
-    """Return intervals of logarithms; one without an estimate hangs on the end that it has."""
-    y = np.atleast_1d(np.asarray(rows, float))
-    with np.errstate(divide="ignore"):
-        x, low, high = np.log2(np.vstack([np.atleast_1d(value), bounds_of(bounds).reshape(2, -1)]))
-    bare = np.isnan(x)
-    x = np.where(
-        bare,
-        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, np.nan)),
-        x,
-    )
-    return [
-        IntervalGroup(y[mine], x[mine], low[mine], high[mine], which)
-        for mine, which in ((~bare, style), (bare, style._replace(marker="|")))
-        if mine.any()
-    ]
+def _logs(value: xr.DataArray, bounds: xr.DataArray, style: Style) -> list[Mark]:
+    """Return marks of binary logarithms; one without an estimate hangs on the end that it has."""
+    marks = []
+    for mark in marks_of(value, bounds, style):
+        with np.errstate(divide="ignore"):
+            at, low, high = np.log2(mark[:3]).tolist()
+        if np.isnan(at):
+            at = next((end for end in (high, low) if np.isfinite(end)), np.nan)
+            mark = mark._replace(style=style._replace(marker="|"))
+        marks.append(mark._replace(value=at, low=low, high=high))
+    return marks
+
+
+def _ticks_of(rows: Sequence[Row]) -> tuple[tuple[float, str], ...]:
+    """Return ticks of factors where their logarithms stand, fine ones where all are near 1."""
+    drawn = np.array([mark[:3] for row in rows for mark in row.marks])
+    is_fine = np.abs(drawn[np.isfinite(drawn)]).max(initial=0) < np.log2(_NEAR)
+    factors = _FINE if is_fine else _TICKS
+    return tuple((float(np.log2(factor)), number(factor)) for factor in factors)
 
 
 def draw_profiles(result: xr.Dataset, ax: Axes) -> None:

@@ -1,0 +1,1 @@
+"""Drawers of the shapes that pictures have."""

@@ -1,0 +1,37 @@
+"""Any picture in matplotlib, by its shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+from xcurves.core.schema import Picture, View
+from xcurves.draw.cells import draw_cells
+from xcurves.draw.rows import draw_rows, draw_rows_beside
+from xcurves.pictures.cells import CellsPicture
+from xcurves.pictures.rows import RowsBeside, RowsPicture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_picture(ax: Axes, picture: Picture) -> None:
+    """Draw a picture on one Axes."""
+    if isinstance(picture, RowsPicture):
+        draw_rows(ax, picture)
+    elif isinstance(picture, RowsBeside):
+        draw_rows_beside(ax, picture)
+    elif isinstance(picture, CellsPicture):
+        draw_cells(ax, picture)
+    else:
+        raise TypeError(f"no drawer of {type(picture).__name__}")
+
+
+def draw_view(ax: Axes, view: View, result: xr.Dataset) -> None:
+    """Draw a view of a result on one Axes."""
+    drawing = view.drawing
+    if drawing.picture is not None:
+        draw_picture(ax, drawing.picture(result))
+    elif drawing.draw is not None:
+        drawing.draw(result, ax)

@@ -1,0 +1,1 @@
+"""What pictures show, as plain data made from results; `draw` draws them."""
