@@ -10,9 +10,9 @@ from pictures import faults
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.core.schema import caption_of
-from xcurves.plotting.curve_lines import CURVES_CAPTION
 from xcurves.plotting.curves import curves_caption
 from xcurves.plotting.look import style_of
+from xcurves.plotting.strips import SCORES_CAPTION
 
 NAMES = ["SAC", "TD3", "PPO"]
 
@@ -48,7 +48,7 @@ def test_each_run_is_a_dot_and_each_mean_has_its_t_interval(scores):
         expected = scipy.stats.t.interval(0.95, len(known) - 1, known.mean(), scipy.stats.sem(known))
         np.testing.assert_allclose(interval, expected)
         assert mean.get_color() == style_of(place).color
-    assert curves_caption(scores) == caption_of(CURVES_CAPTION, ax.figure)
+    assert curves_caption(scores) == caption_of(SCORES_CAPTION, ax.figure)
     assert (
         curves_caption(scores)
         == "Dots: the score of each run. Diamonds: their mean. Lines: the t interval of the mean."

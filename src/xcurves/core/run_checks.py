@@ -259,16 +259,6 @@ def check_scored(curves: xr.DataArray) -> None:
         )
 
 
-def check_drawable(curves: xr.DataArray) -> None:
-    """Refuse curves with values that no axis can show."""
-    values = curves.to_numpy()
-    infinite = values[np.isinf(values)]
-    if infinite.size:
-        reason, cure = failed_runs.refused_infinity(infinite[0], infinite)
-        raise Refusal("curves", UNSAID, f"curves {reason}", cure)
-    magnitudes.check_size(values, labels.task_names(curves), limit=1e300)
-
-
 def check_finite(scores: Floats, names: Sequence[str]) -> None:
     """Refuse scores, shape (task, ...), that are infinite or too large to be squared: none has a mean that is known."""
     infinite = scores[np.isinf(scores)]

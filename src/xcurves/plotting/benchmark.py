@@ -105,7 +105,7 @@ def plot_benchmark(
     curves = check_curves(curves, named=task_dims.named_dims(task)).compute()
     task = task_dims.one_dim(curves, task)
     run_checks.check_scored(curves)
-    run_checks.check_drawable(curves)
+    run_checks.check_finite(curves.to_numpy(), labels.task_names(curves))
     others = [dim for dim in labels.extra_dims(curves) if dim != task]
     if others:
         raise Refusal(

@@ -21,7 +21,7 @@ from xcurves.core.validation import (
     is_without_training,
     with_training,
 )
-from xcurves.plotting.curve_lines import mean_limits
+from xcurves.kernels.one_task.level_means import band_ends
 from xcurves.plotting.drawn_names import drawable, list_rows, wrapped
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.look import style_in
@@ -40,6 +40,15 @@ _DOTS, _SPREAD = -0.12, 0.5  # middle and height of the dots of a strip, in rows
 _MEAN = 0.28  # where the mean stands, in rows below the middle
 _ROW = 1.25  # height of a strip, in rows of text
 _FAINT = 0.15  # opacity of dots where there are very many
+
+# What a caption says of each flag of a picture.
+SCORES_CAPTION = {
+    "score": "Dots: the score of each run.",
+    "score mean": "Diamonds: their mean.",
+    "score pointwise": "Lines: the t interval of the mean.",
+    "score sd": "Lines: the standard deviation of the runs.",
+    "score se": "Lines: the standard error of the mean.",
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ def strips_of(scores: xr.DataArray, band: str | None, confidence_level: float) -
         mean = float(values.mean()) if values.size else np.nan
         low = high = np.nan
         if band is not None and len(values) > 1:
-            ends = mean_limits(values[:, np.newaxis], band, confidence_level)
+            ends = band_ends(values[:, np.newaxis], band, 1 - confidence_level)
             low, high = ends.ravel().tolist()
         found.append(Strip(str(part["algorithm"].item()), values, mean, low, high))
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ import xarray as xr
 from xcurves.core import direction, labels
 from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import is_without_training
-from xcurves.plotting.curve_lines import anchors, panels_of
+from xcurves.means.mean_curves import mean_curves
+from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.reporting import markup
 from xcurves.reporting.small_pictures import levels_drawn, small_legend, small_picture
 from xcurves.say.numbers import count, label_of, listed, span
@@ -57,7 +59,7 @@ def _levels_of(curves: xr.DataArray) -> str:
 
 def gallery_of_tasks(curves: xr.DataArray) -> str:
     """Return the curves of each task, small, below one legend."""
-    panels = panels_of(curves)
+    panels = pictures_of(with_plain_names(mean_curves(curves)))
     dims = labels.extra_dims(curves)
     if len(dims) == 1:
         tasks = curves[dims[0]].to_numpy().tolist()
@@ -78,6 +80,12 @@ def gallery_of_tasks(curves: xr.DataArray) -> str:
         f"{what}: means of runs and their 95 % t intervals at each level, each task on its own axes."
     )
     return f'{caption}{legend}<div class="gallery">{"".join(figures)}</div>'
+
+
+def anchors(curves: xr.DataArray) -> dict[tuple[Hashable, ...], str]:
+    """Return the anchor of each task on a page, by its labels along the extra dims, in C order."""
+    values = [curves[dim].to_numpy().tolist() for dim in labels.extra_dims(curves)]
+    return {key: f"task-{place}" for place, key in enumerate(product(*values), 1)}
 
 
 def counts(curves: xr.DataArray) -> pd.DataFrame:

@@ -16,11 +16,10 @@ import xarray as xr
 from xcurves.core import labels, provenance, validation
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.validation import is_without_training
-from xcurves.plotting.curve_lines import anchors
 from xcurves.plotting.curves import curves_caption
 from xcurves.reporting import interactive as scripts
 from xcurves.reporting import markup, pictures
-from xcurves.reporting.curves_section import counts, gallery_of_tasks, lead_of, title_of
+from xcurves.reporting.curves_section import anchors, counts, gallery_of_tasks, lead_of, title_of
 from xcurves.reporting.page_part import Links, PagePart, figures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from xcurves.array_types import Floats
-from xcurves.plotting.curve_lines import CurveLine, CurvesPicture, drawn, is_uneven
+from xcurves.pictures.curves import CurvesPicture, Line, is_uneven
+from xcurves.pictures.thinned import thinned
 from xcurves.plotting.look import Style
 from xcurves.reporting import markup
 
@@ -29,11 +30,11 @@ def levels_drawn(panels: Sequence[CurvesPicture]) -> int:
 
 def small_picture(panel: CurvesPicture, alternative: str, most: int) -> str:
     """Return the picture of one task, of so many levels."""
-    lines = [replace(line, runs=[]) for line in panel.lines if len(line.levels)]
+    lines = [replace(line, runs=[]) for line in panel.lines if len(line.x)]
     if not lines:
         return ""
     x_axis = _XAxis(lines)
-    lines = [drawn(line, most // 2, x_axis.scale) for line in lines]
+    lines = [thinned(line, most // 2, x_axis.scale) for line in lines]
     y_axis = _YAxis(lines)
     parts = [_grid(y_axis), *_level_labels(x_axis)]
     parts += [_band(line, x_axis, y_axis) for line in lines]
@@ -44,7 +45,7 @@ def small_picture(panel: CurvesPicture, alternative: str, most: int) -> str:
     )
 
 
-def small_legend(lines: Sequence[CurveLine]) -> str:
+def small_legend(lines: Sequence[Line]) -> str:
     """Return the names of algorithms, each with its line."""
     entries = []
     for line in lines:
@@ -57,8 +58,8 @@ def small_legend(lines: Sequence[CurveLine]) -> str:
 class _XAxis:
     """From training to the picture, linear or log."""
 
-    def __init__(self, lines: Sequence[CurveLine]) -> None:
-        levels = np.unique(np.concatenate([line.levels for line in lines]))
+    def __init__(self, lines: Sequence[Line]) -> None:
+        levels = np.unique(np.concatenate([line.x for line in lines]))
         self.first, self.last = float(levels[0]), float(levels[-1])
         positive = levels[levels > 0]
         self.least = float(positive[0]) if is_uneven(levels) and positive.size else None
@@ -79,8 +80,8 @@ class _XAxis:
 class _YAxis:
     """From scores to the picture, linear, with ticks at round numbers."""
 
-    def __init__(self, lines: Sequence[CurveLine]) -> None:
-        every = np.concatenate([np.concatenate([line.mean, line.low, line.high]) for line in lines])
+    def __init__(self, lines: Sequence[Line]) -> None:
+        every = np.concatenate([np.concatenate([line.y, line.low, line.high]) for line in lines])
         every = every[np.isfinite(every)]
         low, high = (float(every.min()), float(every.max())) if every.size else (0.0, 1.0)
         if low == high:
@@ -138,11 +139,11 @@ def _points(x: Floats, y: Floats) -> str:
     return " ".join(f"{a:.0f},{b:.0f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
-    known = np.isfinite(line.low) & np.isfinite(line.high)
+def _band(line: Line, x_axis: _XAxis, y_axis: _YAxis) -> str:
+    known = line.known_band
     if not known.any():
         return ""
-    x = x_axis.place(line.levels[known])
+    x = x_axis.place(line.x[known])
     low, high = y_axis.place(line.low[known]), y_axis.place(line.high[known])
     if len(x) == 1:
         return f'<path d="M{x[0]:.0f} {low[0]:.0f}V{high[0]:.0f}" {_stroke(line.style, 12)} opacity=".25"/>'
@@ -150,8 +151,8 @@ def _band(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
     return f'<polygon points="{around}" fill="{line.style.color}" opacity=".18"/>'
 
 
-def _mean(line: CurveLine, x_axis: _XAxis, y_axis: _YAxis) -> str:
-    x, y = x_axis.place(line.levels), y_axis.place(line.mean)
+def _mean(line: Line, x_axis: _XAxis, y_axis: _YAxis) -> str:
+    x, y = x_axis.place(line.x), y_axis.place(line.y)
     if len(x) == 1:
         return f'<circle cx="{x[0]:.0f}" cy="{y[0]:.0f}" r="6" fill="{line.style.color}"/>'
     return f'<polyline points="{_points(x, y)}" {_stroke(line.style, 3.5)}/>'

@@ -1,4 +1,4 @@
-"""What pictures of curves show, against plain loops."""
+"""What pictures of mean curves show, against plain loops."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,10 @@ import xarray as xr
 from scipy import stats
 
 from strategies import make_curves
-from xcurves.plotting.curve_lines import (
-    CurveOptions,
-    extremes,
-    over_tasks,
-    panels_of,
-    pictures_of,
-    smoothed,
-)
+from xcurves import mean_curves
+from xcurves.means.over_tasks import means_over_tasks
+from xcurves.means.plots import pictures_of
+from xcurves.pictures.thinned import extremes
 from xcurves.plotting.curves import curves_caption
 
 
@@ -25,10 +21,10 @@ def curves():
 
 def test_means_and_intervals_are_those_of_t_at_each_level(curves):
     curves[0, 1, 3:] = np.nan  # runs that are absent
-    panel = panels_of(curves, confidence_level=0.9)[0]
+    panel = pictures_of(mean_curves(curves, confidence_level=0.9))[0]
     for line, own in zip(panel.lines, (curves[0, 0], curves[0, 1, :3]), strict=True):
         assert line.n_runs == len(own)
-        np.testing.assert_array_equal(line.levels, curves.training)
+        np.testing.assert_array_equal(line.x, curves.training)
         for level in range(curves.sizes["training"]):
             scores = own[:, level].values
             expected = stats.t.interval(0.9, len(scores) - 1, scores.mean(), stats.sem(scores))
@@ -40,25 +36,21 @@ def test_a_mean_is_taken_where_all_runs_have_a_level_and_one_run_has_no_interval
 ):
     curves[1, 0, 2, 4:] = np.nan
     curves[1, 1, 1:] = np.nan
-    whole, single = panels_of(curves)[1].lines
-    np.testing.assert_array_equal(whole.levels, curves.training[:4])
-    np.testing.assert_array_equal(single.mean, curves[1, 1, 0])
+    whole, single = pictures_of(mean_curves(curves), curves)[1].lines
+    np.testing.assert_array_equal(whole.x, curves.training[:4])
+    np.testing.assert_array_equal(single.y, curves[1, 1, 0])
     assert np.isnan(single.low).all()
     assert [len(levels) for levels, _ in whole.runs] == [6, 6, 4, 6, 6]
 
 
 def test_an_algorithm_without_runs_has_no_line(curves):
     curves[2, 0] = np.nan
-    assert [line.place for line in panels_of(curves)[2].lines] == [1]
+    assert [line.place for line in pictures_of(mean_curves(curves))[2].lines] == [1]
 
 
-def test_smoothing_is_the_debiased_exponential_mean():
-    scores = np.random.default_rng(1).normal(size=7)
-    for last in range(7):
-        weights = [0.3 * 0.7 ** (last - i) for i in range(last + 1)]
-        expected = np.dot(weights, scores[: last + 1]) / sum(weights)
-        assert smoothed(scores, 0.7)[last] == pytest.approx(expected)
-    assert smoothed(scores, 0.0) is scores
+def over_tasks(curves):
+    """Return the lines of the means over tasks."""
+    return pictures_of(means_over_tasks(mean_curves(curves), curves))[0].lines
 
 
 def test_the_mean_over_tasks_is_at_shares_of_each_budget():
@@ -71,9 +63,9 @@ def test_the_mean_over_tasks_is_at_shares_of_each_budget():
         for at in grids
     ]
     joined = xr.concat(curves, "task", join="outer").assign_coords(task=["short", "long"])
-    for line, factor in zip(over_tasks(panels_of(joined)).lines, (1.0, 3.0), strict=True):
-        np.testing.assert_allclose(line.mean, factor * line.levels / 100)
-        assert (line.levels[0], line.levels[-1]) == (0, 100)
+    for line, factor in zip(over_tasks(joined), (1.0, 3.0), strict=True):
+        np.testing.assert_allclose(line.y, factor * line.x / 100)
+        assert (line.x[0], line.x[-1]) == (0, 100)
         assert line.n_runs == 4
 
 
@@ -87,7 +79,7 @@ def test_intervals_over_tasks_hold_the_mean_as_often_as_they_say():
             rng.normal(size=(4, 1, 3, 2)) * [[[[1.0]]], [[[2.0]]], [[[1.0]]], [[[3.0]]]],
             task=range(4),
         )
-        line = over_tasks(panels_of(curves)).lines[0]
+        line = over_tasks(curves)[0]
         hits += line.low[-1] <= 0 <= line.high[-1]
     low, high = stats.binom.ppf([0.0005, 0.9995], n, 0.95)
     assert low <= hits <= n
@@ -121,16 +113,18 @@ def test_reduced_lines_keep_the_extremes_of_every_column_against_a_loop(n, scale
 
 
 @pytest.mark.parametrize(
-    ("options", "flags"),
+    ("options", "runs", "flags"),
     [
-        ({}, {"mean", "band"}),
-        ({"runs": True, "band": None}, {"mean", "run"}),
-        ({"band": "sd"}, {"mean", "band sd"}),
-        ({"band": "simultaneous"}, {"mean", "band simultaneous"}),
+        ({}, None, {"mean", "band"}),
+        ({"band": None}, True, {"mean", "run"}),
+        ({"band": "sd"}, None, {"mean", "band sd"}),
+        ({"band": "simultaneous", "rng": 0}, None, {"mean", "band simultaneous"}),
     ],
 )
-def test_flags_say_what_is_seen(curves, options, flags):
-    assert {picture.flags for picture in pictures_of(curves, CurveOptions(**options))} == {frozenset(flags)}
+def test_flags_say_what_is_seen(curves, options, runs, flags):
+    assert {picture.flags for picture in pictures_of(mean_curves(curves, **options), curves, runs=runs)} == {
+        frozenset(flags)
+    }
 
 
 def test_captions_are_of_flags(curves):

@@ -1,0 +1,135 @@
+"""Curves in matplotlib: single runs below bands below lines; long lines with a value or two for each pixel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Shade
+from xcurves.pictures.thinned import thinned, thinned_band
+from xcurves.plotting.drawn_names import wrapped
+from xcurves.plotting.look import SHADE
+from xcurves.plotting.ticks import rescale, scale_training
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKED = 10  # levels that have a marker each where they are uneven
+_UNEVEN = 1.5  # ratio of steps on the axis
+_THIN, _FAINT = 0.7, 0.12  # opacity of one or two runs, and of many
+_COLUMNS = 72  # of pixels in an inch, as many as an SVG has
+_LEAST_COLUMNS, _MOST_COLUMNS = 100, 500  # more would make files large
+_HEIGHT_OF_BARS = 0.02  # of the panel
+
+
+def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
+    """Draw curves on one Axes."""
+    ax.set_ylabel(wrapped(picture.y.label))
+    if not picture.lines:
+        ax.set_xlabel(picture.x.label)
+        ax.text(0.5, 0.5, picture.empty, transform=ax.transAxes, ha="center", va="center")
+        return
+    _scale(ax, picture)
+    rescale(ax, picture.x.asked, picture.y.asked)
+    for rule in picture.rules:
+        _draw_rule(ax, rule)
+    for shade in picture.shades:
+        _draw_shade(ax, shade)
+    for line in picture.lines:
+        if line.shows_runs:
+            _draw_runs(ax, line)
+        if line.has_band:
+            _draw_band(ax, line, picture.band)
+        _draw_line(ax, line)
+    if picture.bars is not None and picture.bars.shown.any():
+        _draw_bars(ax, picture.bars)
+    ax.set_ylim(bottom=picture.y.low, top=picture.y.high)
+    ax.grid(axis="y", color="0.9")
+    ax.margins(x=0.02)
+
+
+def _scale(ax: Axes, picture: CurvesPicture) -> None:
+    """Label the x axis and give it the kind that all panels have."""
+    levels = picture.levels
+    # that of another panel begins at 0
+    if picture.x.kind == "symlog" and levels[0] > 0:
+        levels = np.concatenate([[0.0], levels])
+    training = xr.DataArray(levels, name="training", attrs={"long_name": picture.x.label})
+    if picture.x.kind == "linear":
+        scale_training(ax, training, [levels[-1:]])  # one level is even
+    else:
+        scale_training(ax, training, log=True)
+
+
+def _columns(ax: Axes) -> int:
+    """Return how many columns of pixels a panel has."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    return int(np.clip(_COLUMNS * inches, _LEAST_COLUMNS, _MOST_COLUMNS))
+
+
+def _draw_rule(ax: Axes, rule: Rule) -> None:
+    look: dict[str, Any] = {"color": rule.color, "linestyle": rule.linestyle, "linewidth": rule.width, "zorder": 1}
+    if rule.axis == "y":
+        ax.axhline(rule.at, **look)
+    else:
+        ax.axvline(rule.at, **look)
+
+
+def _draw_shade(ax: Axes, shade: Shade) -> None:
+    look: dict[str, Any] = {"color": shade.color, "alpha": shade.opacity, "linewidth": 0, "gid": shade.flag}
+    ax.fill_between(shade.x, shade.low, shade.high, label=shade.name, **look)
+
+
+def _draw_runs(ax: Axes, line: Line) -> None:
+    """Draw each run through the levels that it has, up to its last one."""
+    for levels, scores in thinned(line, _columns(ax), ax.get_xscale()).runs:
+        look: dict[str, Any] = {"linewidth": 0.7, "linestyle": "-", "zorder": 1.5}
+        look["alpha"] = max(_FAINT, min(1, 2 / line.n_runs) * _THIN)
+        if len(levels) == 1:
+            look["marker"] = "."
+        ax.plot(levels, scores, color=line.style.color, **look)
+
+
+def _draw_band(ax: Axes, line: Line, flag: str) -> None:
+    levels, low, high = thinned_band(line, _columns(ax), ax.get_xscale())
+    shade: dict[str, Any] = {"color": line.style.color, "alpha": SHADE, "zorder": 2}
+    ax.fill_between(levels, low, high, linewidth=0, gid=flag, **shade)
+    if len(levels) == 1:
+        ax.vlines(levels, low, high, linewidth=6, **shade)
+
+
+def _draw_line(ax: Axes, line: Line) -> None:
+    shown = thinned(line, _columns(ax), ax.get_xscale())
+    points = float(ax.xaxis.label.get_fontsize())
+    look: dict[str, Any] = {
+        "color": line.style.color,
+        "linestyle": line.style.linestyle,
+        "linewidth": 0.18 * points * line.width,
+        "zorder": 2.5,
+        "gid": line.flag,
+    }
+    if line.steps is not None:
+        look["drawstyle"] = f"steps-{line.steps}"
+    if _has_markers(ax, line):
+        look |= {"marker": line.style.marker, "markersize": 0.5 * points}
+        look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
+    ax.plot(shown.x, shown.y, label=line.name or None, **look)
+
+
+def _has_markers(ax: Axes, line: Line) -> bool:
+    """Return whether a line has markers: at one level only always."""
+    if len(line.x) == 1 or line.marked == "all":
+        return True
+    if line.marked == "none" or not 2 < len(line.x) <= _MARKED:
+        return False
+    steps = np.diff(ax.xaxis.get_transform().transform(line.x))
+    return bool(steps.max() > _UNEVEN * steps.min())
+
+
+def _draw_bars(ax: Axes, bars: Bars) -> None:
+    """Draw a bar under stretches of neighbouring levels, a square under a single one."""
+    heights = np.where(bars.shown, _HEIGHT_OF_BARS, np.nan)
+    look: dict[str, Any] = {"color": "black", "linewidth": 4, "markersize": 4, "solid_capstyle": "butt"}
+    ax.plot(bars.x, heights, "s-", label=bars.name, gid=bars.flag, transform=ax.get_xaxis_transform(), **look)

@@ -1,0 +1,192 @@
+"""Pictures of mean curves: a line and a band for each algorithm, and its runs where the curves are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from xcurves.array_types import Floats
+from xcurves.core import labels
+from xcurves.core.labels import CI_BOUNDS, EVALUATION
+from xcurves.core.refusal import escape_controls
+from xcurves.kernels.one_task import level_means
+from xcurves.pictures.curves import CurvesPicture, Line, Scale, shared_kind
+from xcurves.plotting.look import style_in, with_styles
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import label_of, number
+
+Run = tuple[Floats, Floats]  # levels and scores
+
+# What a caption says of each flag of a picture.
+CURVES_CAPTION = {
+    "run": "Each run is a thin line.",
+    "mean": "Thick lines: the mean of an algorithm's runs.",
+    "band": "Bands: t intervals of the mean, for each level by itself. Conclude from tests, not from bands.",
+    "band simultaneous": "Bands: intervals of the mean that hold at all levels together.",
+    "band sd": "Bands: the standard deviation of the runs.",
+    "band se": "Bands: the standard error of the mean.",
+}
+
+
+class MeanLine(NamedTuple):
+    """The mean of one algorithm in one task, at the levels where it is known."""
+
+    x: Floats
+    y: Floats
+    low: Floats
+    high: Floats
+    n_runs: int
+
+
+def mean_lines(means: xr.Dataset) -> list[list[MeanLine]]:
+    """Return the mean of every algorithm in every task, tasks in C order over the extra dims."""
+    along = EVALUATION if EVALUATION in means.dims else "training"
+    ends = means["mean_curve_ci"].sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ..., "algorithm", along)
+    y = means["mean_curve"].transpose(..., "algorithm", along).to_numpy()
+    x = np.broadcast_to(_levels(means), y.shape)
+    shape = (-1, *y.shape[-2:])
+    x, y, low, high = (each.reshape(shape) for each in (x, y, *ends.to_numpy()))
+    n_runs = means["n_runs"].transpose(..., "algorithm").to_numpy().reshape(-1, y.shape[1])
+    found = []
+    for task in range(len(n_runs)):
+        lines = []
+        for algorithm, n in enumerate(n_runs[task].tolist()):
+            at = (task, algorithm, ~np.isnan(y[task, algorithm]))
+            lines.append(MeanLine(x[at], y[at], low[at], high[at], n))
+        found.append(lines)
+    return found
+
+
+def _levels(data: xr.Dataset | xr.DataArray) -> Floats:
+    training = data["training"]
+    if training.ndim == 1:
+        return np.asarray(training.to_numpy())
+    own = [dim for dim in ("algorithm", "run", EVALUATION) if dim in training.dims]
+    return np.asarray(training.transpose(..., *own))
+
+
+def runs_of(curves: xr.DataArray, smooth: float = 0.0) -> list[list[list[Run]]]:
+    """Return the smoothed runs of every algorithm in every task, those that are there, at the levels that they have."""
+    scores = curves.transpose(..., "algorithm", "run", curves.dims[-1]).to_numpy()
+    levels = np.broadcast_to(_levels(curves), scores.shape)
+    shape = (-1, *scores.shape[-3:])
+    levels, scores = levels.reshape(shape), level_means.smoothed(scores, smooth).reshape(shape)
+    known = ~np.isnan(scores)
+    return [
+        [
+            [
+                (levels[task, algorithm, run][there], scores[task, algorithm, run][there])
+                for run, there in enumerate(known[task, algorithm])
+                if there.any()
+            ]
+            for algorithm in range(shape[1])
+        ]
+        for task in range(len(scores))
+    ]
+
+
+def pictures_of(
+    means: xr.Dataset,
+    curves: xr.DataArray | None = None,
+    *,
+    runs: bool | None = None,
+) -> list[CurvesPicture]:
+    """Return a picture for each task, in C order, all with one kind of axis.
+
+    `runs` says whether the runs of `curves` are seen; None: where there is no mean, or one run.
+    """
+    if "algorithm_style" not in means.coords:
+        means = with_styles(means, {})
+    dims = labels.extra_dims(means["mean_curve"])
+    known_runs: Sequence[Sequence[list[Run]]] | None = None
+    if curves is not None:
+        known_runs = runs_of(curves, float(means.attrs["smooth"]))
+    parts = [means.isel(algorithm=place) for place in range(means.sizes["algorithm"])]
+    looks = [(str(part["algorithm"].item()), style_in(part)) for part in parts]
+    pictures = []
+    for task, (name, in_task) in enumerate(zip(labels.task_prefixes(means, dims), mean_lines(means), strict=True)):
+        lines = []
+        for place, mean in enumerate(in_task):
+            if not mean.n_runs:
+                continue
+            own = [] if known_runs is None else known_runs[task][place]
+            algorithm, style = looks[place]
+            lines.append(
+                Line(
+                    algorithm, style, mean.x, mean.y, mean.low, mean.high, flag="mean", marked="few", place=place,
+                    n_runs=mean.n_runs, runs=own, shows_runs=_shows_runs(mean, runs) and bool(own),
+                    grid=_grid(own, is_own=EVALUATION in means.dims),
+                )
+            )  # fmt: skip
+        pictures.append(
+            CurvesPicture(
+                lines,
+                Scale(label_of(means["training"])),
+                Scale(_score_label(means, curves, of_means=any(len(line.x) for line in lines))),
+                title=escape_controls(name.removesuffix(": ")),
+                band=band_flag(means),
+            )
+        )
+    kind = shared_kind(pictures)
+    return [replace(picture, x=replace(picture.x, kind=kind)) for picture in pictures]
+
+
+def _shows_runs(mean: MeanLine, runs: bool | None) -> bool:
+    if runs is None:
+        return mean.n_runs == 1 or not len(mean.x)
+    return runs
+
+
+def _grid(runs: Sequence[Run], *, is_own: bool) -> Floats | None:
+    """Return the levels by which the axis is scaled: runs with their own levels are on a linear one."""
+    if not runs:
+        return None
+    if is_own:
+        return np.linspace(min(levels[0] for levels, _ in runs), max(levels[-1] for levels, _ in runs), 3)
+    return np.unique(np.concatenate([levels for levels, _ in runs]))
+
+
+def band_flag(means: xr.Dataset) -> str:
+    """Return what captions call the bands."""
+    band = str(means.attrs["band"])
+    if band in ("none", "pointwise"):
+        return "band"
+    return f"band {band}"
+
+
+def _score_label(means: xr.Dataset, curves: xr.DataArray | None, *, of_means: bool) -> str:
+    """Return the label of the scores, which says that they are means, over what, and how runs are smoothed."""
+    scores = curves
+    if scores is None:
+        scores = means["mean_curve"].assign_attrs(long_name=score_name(means))
+    label = label_of(scores)
+    if of_means and means["n_runs"].max() > 1 and not label.startswith("mean "):
+        label = f"mean {label}"
+    if "over" in means.attrs:
+        label = f"{label}, over {means.attrs['over']}"
+    if means.attrs["smooth"]:
+        label = f"{label}, smoothed by {number(means.attrs['smooth'])}"
+    return label
+
+
+def with_plain_names(means: xr.Dataset) -> xr.Dataset:
+    """Return means whose algorithms have names without controls, as pages show them."""
+    names = [escape_controls(str(name)) for name in means["algorithm"].to_numpy().tolist()]
+    return with_styles(means, {}).assign_coords(algorithm=np.array(names, dtype=object))
+
+
+def picture(means: xr.Dataset) -> CurvesPicture:
+    """Return the picture of one task."""
+    (only,) = pictures_of(means)
+    return only
+
+
+def has_no_mean(means: xr.Dataset) -> NDArray[np.bool_]:
+    """Return which algorithms have runs but no mean, of each task in C order."""
+    lacking = [[mean.n_runs > 0 and not len(mean.x) for mean in lines] for lines in mean_lines(means)]
+    return np.array(lacking, bool).ravel()

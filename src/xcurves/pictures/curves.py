@@ -1,0 +1,179 @@
+"""Curves, as plain data: lines with bands and single runs, shades, points, bars along the bottom, rules; both axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from xcurves.array_types import Bools, Floats
+from xcurves.plotting.look import Style
+
+_EVEN = 4.0  # largest ratio of steps, and of the last levels of lines, on a linear scale
+
+
+def _none() -> Floats:
+    """Return no numbers."""
+    return np.array([])
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve, with the band around it and the runs whose mean it is, if it has them."""
+
+    name: str  # as a legend has it; "" for none
+    style: Style
+    x: Floats
+    y: Floats
+    low: Floats = field(default_factory=_none)  # of its band, NaN where there is none; empty: nowhere
+    high: Floats = field(default_factory=_none)
+    flag: str | None = None  # as captions name it
+    # Where markers stand: at levels that are few and unevenly spaced, at all, or nowhere.
+    marked: Literal["few", "all", "none"] = "none"
+    steps: Literal["mid", "post"] | None = None  # a change is drawn amid two of x, or at the second
+    width: float = 1.0  # of the usual one
+    place: int = 0  # of its algorithm or pair in its coordinate
+    n_runs: int = 0
+    runs: Sequence[tuple[Floats, Floats]] = ()  # levels and scores of each
+    shows_runs: bool = False  # whether they are seen unasked
+    grid: Floats | None = None  # all levels of its runs, by which the axis is scaled; None: x
+
+    @property
+    def on_axis(self) -> Floats:
+        """The levels by which the axis is scaled."""
+        if self.grid is None:
+            return self.x
+        return self.grid
+
+    @property
+    def known_band(self) -> Bools:
+        """Where the band has both ends."""
+        if not self.low.size:
+            return np.zeros(len(self.x), bool)
+        return np.asarray(np.isfinite(self.low) & np.isfinite(self.high))
+
+    @property
+    def has_band(self) -> bool:
+        """Whether any level has a band."""
+        return bool(self.known_band.any())
+
+
+@dataclass(frozen=True)
+class Shade:
+    """What lies between two curves, with a name of its own."""
+
+    name: str
+    x: Floats
+    low: Floats
+    high: Floats
+    color: str
+    opacity: float
+    flag: str | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Stretches of neighbouring levels at which something is shown, along the bottom."""
+
+    name: str
+    x: Floats
+    shown: Bools
+    flag: str = "bars"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A line through the whole panel at one value of an axis."""
+
+    axis: Literal["x", "y"]
+    at: float
+    color: str = "0.6"
+    linestyle: str = "-"
+    width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis: its label, its kind, and its ends where they are fixed."""
+
+    label: str = ""
+    kind: str = "linear"  # or "log", or "symlog": log from the first level above 0 on
+    asked: str | None = None  # "linear" or "log", where the reader wants that
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class CurvesPicture:
+    """All curves of one panel."""
+
+    lines: Sequence[Line]
+    x: Scale = field(default_factory=Scale)
+    y: Scale = field(default_factory=Scale)
+    title: str = ""
+    band: str = "band"  # the flag of the bands of lines
+    shades: Sequence[Shade] = ()
+    bars: Bars | None = None
+    rules: Sequence[Rule] = ()
+    ticks: Floats | None = None  # all levels of the task, which the x axis names where they are few; None: of lines
+    empty: str = "no runs"  # what is said where there are no lines
+
+    n_rows = 0.0
+    n_columns = 0.0
+    letters_beside = 0.0
+
+    def with_scales(self, xscale: str | None, yscale: str | None) -> CurvesPicture:
+        """Return the picture with the kinds of axes that are asked for."""
+        return replace(self, x=replace(self.x, asked=xscale), y=replace(self.y, asked=yscale))
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """What is to be seen, as captions name it."""
+        found = {line.flag for line in self.lines if line.flag and len(line.x)}
+        found |= {shade.flag for shade in self.shades if shade.flag}
+        if any(line.shows_runs for line in self.lines):
+            found.add("run")
+        if any(line.has_band for line in self.lines):
+            found.add(self.band)
+        if self.bars is not None and self.bars.shown.any():
+            found.add(self.bars.flag)
+        return frozenset(found)
+
+    @property
+    def levels(self) -> Floats:
+        """All levels that the x axis has, sorted."""
+        if self.ticks is not None:
+            return self.ticks
+        found = [levels for line in self.lines for levels, _ in line.runs]
+        if not found:
+            found = [line.on_axis for line in self.lines]
+        return np.unique(np.concatenate([_none(), *found]))
+
+
+def is_uneven(levels: Floats) -> bool:
+    """Return whether levels are for a log axis: none is negative, and steps differ much."""
+    return bool(levels.size and levels[0] >= 0 and not _is_even(levels))
+
+
+def shared_kind(pictures: Sequence[CurvesPicture]) -> str:
+    """Return the kind of the x axis of all pictures: linear where the levels of every one are even."""
+    drawn = [picture for picture in pictures if picture.lines]
+    if not drawn or all(_is_linear(picture) for picture in drawn):
+        return "linear"
+    first = min(picture.levels[0] for picture in drawn)
+    if first < 0:
+        return "linear"
+    return "symlog" if first == 0 else "log"
+
+
+def _is_linear(picture: CurvesPicture) -> bool:
+    grids = [line.on_axis for line in picture.lines]
+    ends = [grid[-1] for grid in grids if len(grid)]
+    return all(map(_is_even, grids)) and (not ends or bool(max(ends) <= _EVEN * min(ends)))
+
+
+def _is_even(levels: Floats) -> bool:
+    steps = np.diff(levels)
+    return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
