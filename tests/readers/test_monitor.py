@@ -246,4 +246,4 @@ def test_tables_of_log_txt_have_the_names_of_progress_csv(tmp_path):
     with pytest.warns(UserWarning, match="the last line is cut short"):
         assert len(readers.read(tmp_path)) == 7
     (cut.parent / "progress.csv").write_text("time/total_timesteps,x\n1,2\n")
-    assert not readers.stable_baselines3.TEXT.has(cut)
+    assert not readers.packages.SB3_TEXT.has(cut)

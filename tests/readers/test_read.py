@@ -1,5 +1,6 @@
 """The one entrance: what is recognised, and what is said where nothing is."""
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +93,11 @@ def test_the_page_and_the_command_list_every_source_as_declared(capsys):
     for source in readers.SOURCES:
         assert f"<tr><td><code>{source.name}</code></td><td>" in table
         assert f"{source.what}: {source.logs}" in printed
+
+
+@pytest.mark.parametrize("source", readers.SOURCES, ids=lambda source: source.name)
+def test_functions_that_a_source_names_exist(source):
+    named = [function for function in (source.is_log, source.read_all, source.read_run) if function is not None]
+    for function in named:
+        if function.__name__ != "<lambda>":
+            assert callable(getattr(importlib.import_module(function.__module__), function.__name__))

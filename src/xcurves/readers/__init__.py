@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -14,70 +15,57 @@ from xcurves.core.known import Known
 from xcurves.core.labels import DIMS, nearest
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Refusal, Text, give
-from xcurves.readers import (
-    clearml,
-    declared,
-    hydra,
-    inspect_ai,
-    keras,
-    keras_tuner,
-    listing,
-    lm_eval,
-    logs,
-    marl_eval,
-    mlflow,
-    optimizers,
-    optuna,
-    rliable,
-    rllib,
-    sacred,
-    score_tables,
-    searches,
-    sklearn,
-    stable_baselines3,
-    tensorboard,
-    wandb,
-)
+from xcurves.readers import declared, listing, logs, packages
 from xcurves.readers.cells import as_numbers, decimal_mark
 from xcurves.readers.open_files import expanding_to
 from xcurves.readers.source import Source
+
+if TYPE_CHECKING:
+    from xcurves.readers import hydra, keras, mlflow, optuna, rliable, sklearn, wandb
 
 __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
 
 # In the order in which a path is compared with them: what leaves other packages' files beside its own comes first.
 SOURCES = (
-    hydra.SOURCE,
-    rllib.SOURCE,
-    mlflow.STORE,
-    mlflow.DATABASE,
-    stable_baselines3.EVALUATIONS,  # before those of training
-    stable_baselines3.MONITOR,
-    stable_baselines3.TEXT,
-    sacred.SOURCE,
-    tensorboard.CLEANRL,
+    packages.HYDRA,
+    packages.RLLIB,
+    packages.MLFLOW,
+    packages.MLFLOW_DATABASE,
+    packages.EVALUATIONS,  # before those of training
+    packages.MONITOR,
+    packages.SB3_TEXT,
+    packages.SACRED,
+    packages.CLEANRL,
     *declared.OF_PACKAGES,
-    tensorboard.SOURCE,
-    lm_eval.SAMPLES,
-    lm_eval.SCORES,
-    inspect_ai.SOURCE,
-    optimizers.IOH,
-    optimizers.COCO,
-    keras_tuner.SOURCE,
-    searches.HPBANDSTER,
-    searches.SMAC,
-    optuna.CURVES,
-    optuna.TRIALS,
-    marl_eval.SOURCE,
-    rliable.UNNAMED,
-    rliable.FILES,
-    rliable.SOURCE,
-    rliable.CURVES,
-    wandb.CHART,
-    clearml.SOURCE,
-    *score_tables.SOURCES,
+    packages.TENSORBOARD,
+    packages.LM_EVAL_SAMPLES,
+    packages.LM_EVAL,
+    packages.INSPECT,
+    packages.IOH,
+    packages.COCO,
+    packages.KERAS_TUNER,
+    packages.HPBANDSTER,
+    packages.SMAC,
+    packages.OPTUNA_CURVES,
+    packages.OPTUNA_TRIALS,
+    packages.MARL_EVAL,
+    packages.RLIABLE_UNNAMED,
+    packages.RLIABLE_FILES,
+    packages.RLIABLE,
+    packages.RLIABLE_CURVES,
+    packages.WANDB_CHART,
+    packages.CLEARML,
+    *packages.TABLES_OF_SCORES,
     *declared.GENERAL,
 )
-TABLES_OF_SCORES = tuple(source.name for source in score_tables.SOURCES)
+TABLES_OF_SCORES = tuple(source.name for source in packages.TABLES_OF_SCORES)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module of functions when it is first used."""
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @names_options
@@ -251,11 +239,13 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
             raise listing.read_by_itself(path, alone)
         raise listing.nothing_found(of_all, files, list(known.values()))
     first, *others = found
-    charts = [(file, wandb.CHART) for file in files if is_folder and first.general and wandb.CHART.has(file)]
+    charts = [
+        (file, packages.WANDB_CHART) for file in files if is_folder and first.general and packages.WANDB_CHART.has(file)
+    ]
     if charts and source is None:
         raise listing.read_by_itself(path, charts)
     also = [each.name for each in others if each.name not in first.also_writes and not each.general]
-    if also and is_folder and first is not hydra.SOURCE:
+    if also and is_folder and first is not packages.HYDRA:
         provenance.warn(
             f"{path} is read as {first.name!r} and holds {', '.join(also)} too. Choose: {give(source=also[0])}"
         )

@@ -12,10 +12,9 @@ from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import Run, check_cells
 from xcurves.readers.open_files import HEAD, beginning, read_text
-from xcurves.readers.source import Source
 
 
-def _run(files: Sequence[Path]) -> Run:
+def read_run(files: Sequence[Path]) -> Run:
     """Return a row for each step, x, with a column for each series, called title/series."""
     columns: dict[str, pd.Series[float]] = {}
     for path in files:
@@ -34,7 +33,8 @@ def _run(files: Sequence[Path]) -> Run:
     return Run(check_cells(rows, files[0]))
 
 
-def _is_log(path: Path) -> bool:
+def is_log(path: Path) -> bool:
+    """Return whether a file begins like reported scalars."""
     head = beginning(path, HEAD).lstrip()
     if not (head.startswith(b"{") and b'"x"' in head and b'"y"' in head):
         return False
@@ -45,15 +45,3 @@ def _is_log(path: Path) -> bool:
     return len(groups) == len(said) and all(
         isinstance(points, Mapping) and {"x", "y"} <= set(points) for group in groups for points in group.values()
     )
-
-
-SOURCE = Source(
-    "clearml",
-    "scalars of ClearML",
-    "JSON of Task.get_reported_scalars(): title, series, x and y",
-    ("JSON",),
-    files=("*.json",),
-    is_log=_is_log,
-    read_run=_run,
-    units={"step": "steps"},
-)

@@ -13,7 +13,7 @@ from xcurves.core.refusal import UNSAID, Refusal, of_path
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing
 from xcurves.readers.open_files import read_text
-from xcurves.readers.source import Source
+from xcurves.readers.packages import HYDRA
 
 # Numbers of Hydra's grammar: no leading zero, digits parted by single underscores.
 _UNSIGNED = r"(?:0|[1-9](?:_?\d)*)"
@@ -63,7 +63,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
     """
     from xcurves.readers import recognize  # which knows this source too
 
-    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root, ".hydra") if SOURCE.has(file)}
+    jobs = {file.parent.parent: _overrides(file) for file in logs.files_below(root, ".hydra") if HYDRA.has(file)}
     if not jobs:
         raise FileNotFoundError(f"{of_path(root)} holds no jobs of Hydra (.hydra/overrides.yaml). Check the path")
     first, wanted = next(iter(jobs.items()))
@@ -77,7 +77,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 f"{job} and {first} do not override the same: {odd}",
                 "Read them separately, or add it to both",
             )
-        known = recognize(job, source, besides=(SOURCE.name,))
+        known = recognize(job, source, besides=(HYDRA.name,))
         homes = list(dict.fromkeys(log.parent for log in logs.find_logs(job, known)))
         if len(homes) > 1:
             raise Refusal(
@@ -152,14 +152,3 @@ def _unquoted(text: str, quote: str) -> str:
     text = re.sub(rf"(\\*)\\{quote}", lambda match: halved(match[1]) + quote, text)
     # The quote that ends the text is cut off already.
     return re.sub(r"(\\+)$", lambda match: halved(match[1]), text)
-
-
-SOURCE = Source(
-    "hydra",
-    "jobs of Hydra",
-    ".hydra/overrides.yaml, with the logs of any source",
-    ("YAML",),
-    files=(".hydra/overrides.yaml",),
-    hidden=".hydra",
-    read_all=multirun,
-)

@@ -15,7 +15,7 @@ from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import beginning, open_members, read_text
-from xcurves.readers.source import Source
+from xcurves.readers.packages import INSPECT
 
 # As `inspect_ai.scorer.value_to_float` has them.
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -36,11 +36,11 @@ class _Log(NamedTuple):
         return spec
 
 
-def _scores(path: str | Path) -> pd.DataFrame:
+def read_scores(path: str | Path) -> pd.DataFrame:
     """Return a row for each model, sample and epoch, with a column for each scorer."""
     found = list[_Log]()
-    for file in logs.find_logs(path, SOURCE):
-        with parsing(file, SOURCE.what):
+    for file in logs.find_logs(path, INSPECT):
+        with parsing(file, INSPECT.what):
             found.append(_read(file))
     found = _last_attempts(found)
     _say_unfinished(found)
@@ -48,7 +48,7 @@ def _scores(path: str | Path) -> pd.DataFrame:
     evaluations = list[evaluation_logs.Evaluation]()
     models = _named(found)
     for log, model in zip(found, models, strict=True):
-        with parsing(log.path, SOURCE.what):
+        with parsing(log.path, INSPECT.what):
             rows = pd.DataFrame([_row(sample, left_out) for sample in log.samples])
         if rows.empty:
             raise Refusal("path", UNSAID, f"{log.path} has no samples", "Remove it")
@@ -68,7 +68,7 @@ def _scores(path: str | Path) -> pd.DataFrame:
             "Score the logs",
         )
     frame = check_cells(frame, Path(path))
-    frame.attrs["source"] = f"{SOURCE.what} {logs.where(path)}"
+    frame.attrs["source"] = f"{INSPECT.what} {logs.where(path)}"
     return frame
 
 
@@ -165,21 +165,9 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _is_log(path: Path) -> bool:
+def is_log(path: Path) -> bool:
+    """Return whether a file begins like a log of Inspect."""
     head = beginning(path, 1 << 12).lstrip()
     if head.startswith(b"PK"):
         return path.suffix == ".eval"
     return head.startswith(b"{") and b'"eval_id"' in head and b'"version"' in head
-
-
-SOURCE = Source(
-    "inspect",
-    "logs of Inspect",
-    ".eval or .json of inspect_ai",
-    ("zip", "JSON"),
-    files=("*.eval", "*.json"),
-    is_log=_is_log,
-    read_all=_scores,
-    training=None,
-    extra=("item",),
-)

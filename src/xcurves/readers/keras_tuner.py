@@ -12,10 +12,10 @@ from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells
 from xcurves.readers.open_files import read_bytes
-from xcurves.readers.source import Source
 
 
-def _is_trial(path: Path) -> bool:
+def is_trial(path: Path) -> bool:
+    """Return whether a file has metrics of a trial."""
     try:
         return bool(_series(path))
     except (Refusal, ValueError, OSError, EOFError, RecursionError):
@@ -40,7 +40,7 @@ def _series(path: Path) -> dict[str, Any]:
     return {}
 
 
-def _trial(files: Sequence[Path]) -> Run:
+def read_trial(files: Sequence[Path]) -> Run:
     """Return a row for each step of a trial."""
     (path,) = files
     rows: dict[float, dict[str, float]] = {}
@@ -57,15 +57,3 @@ def _trial(files: Sequence[Path]) -> Run:
             rows.setdefault(step, {})[name] = values[0]
     made = pd.DataFrame([{"step": step, **rows[step]} for step in sorted(rows)])
     return Run(check_cells(made, path))
-
-
-SOURCE = Source(
-    "keras-tuner",
-    "trials of KerasTuner",
-    "trial.json of each trial",
-    ("JSON",),
-    files=("trial.json",),
-    is_log=_is_trial,
-    read_run=_trial,
-    step="step",
-)

@@ -16,7 +16,7 @@ from xcurves.readers import evaluation_logs, logs
 from xcurves.readers.formats.json_rows import parse, parsed
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import HEAD, beginning, read_text
-from xcurves.readers.source import Source
+from xcurves.readers.packages import LM_EVAL, LM_EVAL_SAMPLES
 
 # Of one evaluation: results_TIME.json and samples_BENCHMARK_TIME.jsonl in a folder of the model.
 _TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
@@ -41,7 +41,7 @@ def _read_results(files: Sequence[Path]) -> list[_Results]:
     """Return what files of results say; a model that was evaluated with several settings is several algorithms."""
     found = list[_Results]()
     for path in files:
-        with parsing(path, SCORES.what):
+        with parsing(path, LM_EVAL.what):
             said = parse(read_text(path), path)
             model = str(said.get("model_name") or said["config"]["model"])
             match = _RESULTS.fullmatch(path.name)
@@ -81,9 +81,9 @@ def _settings_of(said: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _scores(path: str | Path) -> pd.DataFrame:
+def read_scores(path: str | Path) -> pd.DataFrame:
     """Return a row for each model and benchmark, with a column for each measure and for its standard error."""
-    found = _read_results(logs.find_logs(path, SCORES))
+    found = _read_results(logs.find_logs(path, LM_EVAL))
     rows, groups = list[dict[str, Any]](), dict[str, int]()
     keys = list[tuple[str, str]]()
     for each in found:
@@ -116,7 +116,7 @@ def _scores(path: str | Path) -> pd.DataFrame:
     frame = check_cells(pd.DataFrame(rows), Path(path))
     if len(set(keys)) == len(keys):  # nothing was evaluated twice
         frame = frame.drop(columns="run")
-    frame.attrs["source"] = f"{SCORES.what} {logs.where(path)}"
+    frame.attrs["source"] = f"{LM_EVAL.what} {logs.where(path)}"
     return _with_direction(frame, found)
 
 
@@ -125,9 +125,9 @@ def _without_gaps(numbers: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value in ("N/A", "", " ") else value for name, value in numbers.items()}
 
 
-def _samples(path: str | Path) -> pd.DataFrame:
+def read_samples(path: str | Path) -> pd.DataFrame:
     """Return a row for each model and item, with a column for each measure, and for the passage of the item."""
-    files = logs.find_logs(path, SAMPLES)
+    files = logs.find_logs(path, LM_EVAL_SAMPLES)
     beside = sorted(
         {result for file in files for result in file.parent.glob("results_*.json") if _RESULTS.fullmatch(result.name)}
     )
@@ -144,7 +144,7 @@ def _samples(path: str | Path) -> pd.DataFrame:
         if result is not None:
             model = result.model
             used.add(result.path)
-        with parsing(file, SAMPLES.what):
+        with parsing(file, LM_EVAL_SAMPLES.what):
             rows = _items_of(file, of_wholes)
         evaluations.append(evaluation_logs.Evaluation(model, benchmark, made, rows))
     if of_wholes:
@@ -153,7 +153,7 @@ def _samples(path: str | Path) -> pd.DataFrame:
         )
     _say_unused(path, used)
     frame = check_cells(evaluation_logs.joined(evaluations), Path(path))
-    frame.attrs["source"] = f"{SAMPLES.what} {logs.where(path)}"
+    frame.attrs["source"] = f"{LM_EVAL_SAMPLES.what} {logs.where(path)}"
     return _with_direction(frame, results)
 
 
@@ -202,7 +202,7 @@ def _say_unused(path: str | Path, used: set[Path]) -> None:
     """Say which evaluations below a folder have results and no samples: they are in the other source."""
     if Path(path).is_file():
         return
-    every = [file for file in logs.files_below(path) if SCORES.has(file)]
+    every = [file for file in logs.files_below(path) if LM_EVAL.has(file)]
     left = [file for file in every if file not in used]
     if left:
         provenance.warn(
@@ -225,7 +225,7 @@ def _with_direction(frame: pd.DataFrame, results: Sequence[_Results]) -> pd.Data
     return frame
 
 
-def _is_results(path: Path) -> bool:
+def is_results(path: Path) -> bool:
     """Return whether a file of JSON has what lm-evaluation-harness writes at its top."""
     head = beginning(path, HEAD).lstrip()
     if not head.startswith(b"{") or b'"results"' not in head:
@@ -234,25 +234,6 @@ def _is_results(path: Path) -> bool:
     return isinstance(said, dict) and {"results", "versions", "configs"} <= set(said)
 
 
-SCORES = Source(
-    "lm-eval",
-    "results of lm-evaluation-harness",
-    "results_TIME.json",
-    ("JSON",),
-    files=("results*.json",),
-    is_log=_is_results,
-    read_all=_scores,
-    training=None,
-    extra=("task",),
-)
-SAMPLES = SCORES._replace(
-    name="lm-eval-samples",
-    what="samples of lm-evaluation-harness",
-    logs="samples_BENCHMARK_TIME.jsonl, with results_TIME.json beside",
-    formats=("JSON lines",),
-    files=("samples_*.jsonl",),
-    is_log=lambda path: _SAMPLES.fullmatch(path.name) is not None,
-    also_writes=("lm-eval",),
-    read_all=_samples,
-    extra=("item",),
-)
+def is_samples(path: Path) -> bool:
+    """Return whether a file is called like one of answers to items."""
+    return _SAMPLES.fullmatch(path.name) is not None

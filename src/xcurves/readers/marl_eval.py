@@ -11,16 +11,16 @@ from xcurves.readers import logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import read_text
-from xcurves.readers.source import Source
+from xcurves.readers.packages import MARL_EVAL
 
 _LABELS = ("env", "task", "algorithm", "run")
 _BETWEEN = "\0"  # between labels, in none of them
 
 
-def _metrics(path: str | Path) -> pd.DataFrame:
+def read_metrics(path: str | Path) -> pd.DataFrame:
     """Return a row for each run, evaluation and episode; those without a step, of the best model, are left out."""
     frames, of_runs = list[pd.DataFrame](), dict[tuple[str, ...], Path]()
-    for file in logs.find_logs(path, SOURCE):
+    for file in logs.find_logs(path, MARL_EVAL):
         with parsing(file, "metrics nested as environment, task, algorithm, run, step"):
             nested = pd.json_normalize(parse(read_text(file), file), sep=_BETWEEN, max_level=4).iloc[0]
             for place, metrics in nested.items():
@@ -57,15 +57,3 @@ def _metrics(path: str | Path) -> pd.DataFrame:
     frame = pd.concat(frames, ignore_index=True)
     frame.attrs = {"source": f"marl-eval, {len(of_runs)} runs in {Path(path).name}"}
     return frame
-
-
-SOURCE = Source(
-    "marl-eval",
-    "evaluations of marl-eval",
-    "JSON files of its protocol",
-    ("JSON",),
-    files=("*.json",),
-    is_log=lambda path: '"step_count"' in read_text(path, errors="replace"),
-    read_all=_metrics,
-    extra=("env", "task"),
-)

@@ -12,7 +12,7 @@ import pandas as pd
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Refusal, of_path
 from xcurves.core.validation import check_path
-from xcurves.readers.log_files import has_sqlite_rows, needed, parsing
+from xcurves.readers.log_files import needed, parsing
 from xcurves.readers.logs import files_below
 from xcurves.readers.open_files import (
     check_database,
@@ -21,7 +21,6 @@ from xcurves.readers.open_files import (
     database_address,
     read_text,
 )
-from xcurves.readers.source import Source
 
 # That are read of runs and their metrics; of traces, which are not, MLflow itself computes a column.
 _TABLES = (
@@ -117,7 +116,7 @@ def _runs_below(root: Path) -> list[tuple[Path, dict[str, Any], str]]:
     yaml = needed("yaml", "mlflow", "PyYAML")
     found = []
     for meta in files_below(root):
-        if not _is_run(meta):
+        if not is_run(meta):
             continue
         with parsing(meta, "run of MLflow"):
             about = yaml.safe_load(read_text(meta))
@@ -219,27 +218,6 @@ def _rows(client: Any, run: Any, experiment: str) -> list[dict[str, Any]]:
     ]
 
 
-def _is_run(path: Path) -> bool:
+def is_run(path: Path) -> bool:
     """Return whether a file describes a run of a file store."""
     return (path.parent / "metrics").is_dir() and "run_id:" in read_text(path, errors="replace")
-
-
-STORE = Source(
-    "mlflow",
-    "MLflow's metrics",
-    "a folder mlruns",
-    ("YAML",),
-    files=("meta.yaml",),
-    is_log=_is_run,
-    read_all=metric_history,
-    value="value",
-    metric="metric",
-)
-DATABASE = STORE._replace(
-    name="mlflow-database",
-    logs="an SQLite file mlflow.db",
-    formats=("SQLite",),
-    files=(),
-    is_log=lambda path: has_sqlite_rows(path, "experiments", "latest_metrics"),
-    single=True,
-)

@@ -15,8 +15,8 @@ from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import logs
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import check_cells, parsing
-from xcurves.readers.open_files import beginning, read_text
-from xcurves.readers.source import Source
+from xcurves.readers.open_files import read_text
+from xcurves.readers.packages import COCO, IOH
 
 _INFO = re.compile(r"(\w{1,40}+) = (?:'([^']*+)'|([^,\s]++))")  # of COCO
 _INSTANCE = re.compile(r"(\d++):(\d++)\|")
@@ -78,7 +78,7 @@ def _blocks(path: Path, is_header: str) -> list[list[list[str]]]:
     return blocks
 
 
-def _ioh(path: str | Path) -> pd.DataFrame:
+def read_ioh(path: str | Path) -> pd.DataFrame:
     """Return the best value of each run of IOHprofiler so far, at 20 numbers of evaluations in each factor of ten.
 
     Its files have a row where a value improved, so that the best is known at every number, and one for the last
@@ -124,7 +124,7 @@ def _ioh_runs(said: dict[str, Any], path: Path) -> Iterator[_Runs]:
         )
 
 
-def _coco(path: str | Path) -> pd.DataFrame:
+def read_coco(path: str | Path) -> pd.DataFrame:
     """Return a row for each logged evaluation of COCO, with the gap of the best value so far to the optimum."""
     found = list[pd.DataFrame]()
     for file in logs.find_logs(path, COCO):
@@ -168,27 +168,3 @@ def _coco_runs(text: str, path: Path) -> Iterator[_Runs]:
             [instance for instance, _ in _INSTANCE.findall(line)],
             by_evaluations if by_evaluations.is_file() else file,
         )
-
-
-IOH = Source(
-    "iohprofiler",
-    "IOHprofiler runs",
-    "IOHprofiler_*.json, with .dat in folders beside",
-    ("JSON",),
-    files=("iohprofiler_*.json",),
-    is_log=lambda path: b'"scenarios"' in beginning(path),
-    read_all=_ioh,
-    value="best_y",
-    training="evaluations",
-    extra=("task",),
-)
-COCO = IOH._replace(
-    name="coco",
-    what="COCO runs",
-    logs="*.info of COCO, with .tdat or .dat in folders beside",
-    formats=("COCO",),
-    files=("*.info",),
-    is_log=lambda path: b"funcId" in beginning(path, 1 << 12),
-    read_all=_coco,
-    value="gap",
-)

@@ -35,7 +35,6 @@ from xcurves.readers.open_files import (
     is_database,
     read_bytes,
 )
-from xcurves.readers.source import Source
 
 _MARKS = {  # the first letters, in small ones, of attributes that samplers store with trials and studies
     "grid_id": "GridSampler",
@@ -387,7 +386,7 @@ def sampler_of(notes: Sequence[str]) -> str:
     return UNKNOWN
 
 
-def _has_curves(path: Path) -> bool:
+def has_curves(path: Path) -> bool:
     """Return whether trials reported values, and are what a study compares, not a study one of several searches."""
     if _is_journal(path):
         data = read_bytes(path)
@@ -402,20 +401,6 @@ def _has_curves(path: Path) -> bool:
     return has_values and seeds_in(names) is None
 
 
-CURVES = Source(
-    "optuna",
-    "values that trials of Optuna reported",
-    "an SQLite or journal file",
-    ("SQLite", "JSON lines"),
-    is_log=_has_curves,
-    read_all=intermediate_values,
-    single=True,
-    value="value",
-)
-TRIALS = CURVES._replace(
-    name="optuna-trials",
-    what="results of trials of Optuna",
-    is_log=lambda path: _is_journal(path) or has_sqlite_rows(path, "studies", "trials"),
-    read_all=trials,
-    training="trial_number",  # of searches that are runs
-)
+def has_trials(path: Path) -> bool:
+    """Return whether a file holds trials of studies."""
+    return _is_journal(path) or has_sqlite_rows(path, "studies", "trials")

@@ -17,7 +17,7 @@ from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import check_named, files_below
 from xcurves.readers.open_files import one_array, open_arrays, read_bytes
-from xcurves.readers.source import Source
+from xcurves.readers.packages import RLIABLE, RLIABLE_CURVES
 
 
 @names_options
@@ -123,7 +123,7 @@ def _is_npy(path: Path) -> bool:
     return path.suffix == ".npy" and format_of(path) == "npy"
 
 
-def _has_axes(path: Path) -> bool:
+def has_axes(path: Path) -> bool:
     """Return whether a file is one array of several axes."""
     return _is_npy(path) and _load_one(path).ndim > 1
 
@@ -140,14 +140,14 @@ def _names_of_tasks(arrays: Mapping[str, Any]) -> tuple[list[str] | None, Mappin
     return names, rest
 
 
-def _names_tasks(path: Path) -> bool:
+def names_tasks(path: Path) -> bool:
     """Return whether a file says by itself that the second axis of its arrays are tasks, by an array of their names."""
     if format_of(path) != "npz":
         return False
     return _names_of_tasks(_load(path))[0] is not None
 
 
-def _curves(path: str | Path) -> pd.DataFrame:
+def read_curves(path: str | Path) -> pd.DataFrame:
     """Return a row for each score of arrays (runs, steps) or (runs, steps, tasks), of which steps are 1, 2, ..."""
     arrays = _load(Path(path))
     turned = {
@@ -166,7 +166,7 @@ def _curves(path: str | Path) -> pd.DataFrame:
     return frame
 
 
-def _ask(path: str | Path) -> pd.DataFrame:
+def ask(path: str | Path) -> pd.DataFrame:
     """Ask whether the second axis of arrays are tasks or steps, which no array says."""
     arrays = _load(Path(path))
     shapes = [np.shape(array) for array in arrays.values()]
@@ -180,46 +180,7 @@ def _ask(path: str | Path) -> pd.DataFrame:
         of_tasks += f", curves of {last[0]:,} frames"
         of_steps = f"{counted(last[0], 'task')}, {of_steps}"
     proposals = []
-    for source, compares in ((CURVES, of_steps), (SOURCE, of_tasks)):
+    for source, compares in ((RLIABLE_CURVES, of_steps), (RLIABLE, of_tasks)):
         read = call("xcurves.readers.read", str(path), source=source.name).then(call(".curves.to_dataarray"))
         proposals.append(Proposal(read, give(source=source.name), compares))
     raise asked("path", f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}", proposals)
-
-
-SOURCE = Source(
-    "rliable",
-    "arrays of scores of rliable",
-    "one .npz file, (runs, tasks) or (runs, tasks, frames) of each algorithm",
-    ("npz",),
-    files=("*.npz",),
-    is_log=_names_tasks,
-    read_all=scores,
-    single=True,
-    value="score",
-    training="frame",
-    extra=("task",),
-)
-CURVES = SOURCE._replace(
-    name="array-curves",
-    what="arrays of curves",
-    logs="one .npz file, (runs, steps) or (runs, steps, tasks) of each algorithm",
-    is_log=lambda _: False,  # no file says so by itself
-    read_all=_curves,
-    training="step",
-)
-UNNAMED = SOURCE._replace(
-    name="arrays",
-    what="arrays of several algorithms",
-    logs="one .npz file of which it is asked whether the second axis are steps or tasks",
-    is_log=lambda path: format_of(path) != "npz",
-    read_all=_ask,
-)
-FILES = UNNAMED._replace(
-    name="array-files",
-    what="an array of each algorithm",
-    logs=".npy files of several axes, of which it is asked whether the second are steps or tasks",
-    formats=("npy",),
-    files=("*.npy",),
-    is_log=_has_axes,
-    single=False,
-)

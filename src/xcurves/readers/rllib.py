@@ -16,7 +16,7 @@ from xcurves.readers.formats import delimited
 from xcurves.readers.formats.json_rows import flat, parse, table_of
 from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines
 from xcurves.readers.open_files import read_bytes, read_text
-from xcurves.readers.source import Source
+from xcurves.readers.packages import RLLIB
 
 _STEPS = {
     "num_env_steps_sampled_lifetime": "environment steps sampled",
@@ -27,9 +27,9 @@ _STEPS = {
 _TRIAL = re.compile(r"_[0-9a-f]{5,8}_\d{5}(?:_|$)")
 
 
-def _results(root: str | Path) -> pd.DataFrame:
+def read_trials(root: str | Path) -> pd.DataFrame:
     """Return a row per trial and iteration, with the configuration of each trial."""
-    frame = logs.read_each_run(root, SOURCE._replace(read_run=_trial), names="{folder,.*}")
+    frame = logs.read_each_run(root, RLLIB._replace(read_run=_trial), names="{folder,.*}")
     # What `names` splits, for folders that are not called as Ray calls them.
     names = frame["folder"].where(frame["folder"] != "", ".")
     frame = frame.rename(columns={"folder": "name"}).assign(name=names)
@@ -89,15 +89,3 @@ def _json_lines(lines: bytes, path: Path) -> pd.DataFrame:
     with parsing(path, "results of a trial"):
         found = [parse(line, path) for line in lines.splitlines()]
         return check_cells(table_of(found), path)
-
-
-SOURCE = Source(
-    "rllib",
-    "trials of RLlib or Ray Tune",
-    "result.json or progress.csv beside params.json",
-    ("JSON lines", "delimited"),
-    files=("progress.csv", "result.json"),
-    beside="params.json",
-    read_all=_results,
-    extra=("task",),
-)

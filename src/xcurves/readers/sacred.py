@@ -12,14 +12,13 @@ from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells
 from xcurves.readers.open_files import read_text
-from xcurves.readers.source import Source
 
 _STEPS = "_T"  # how PyMARL ends the name of the steps of a list in info.json
 # As sacred itself calls how a run ended; those that did not end have no word of ours.
 _STATES = {"FAILED": "failed", "TIMEOUT": "failed", "INTERRUPTED": "killed"}
 
 
-def _run(files: Sequence[Path]) -> Run:
+def read_run(files: Sequence[Path]) -> Run:
     """Return a row for each step, with a column for each metric of metrics.json and each list of info.json."""
     columns: dict[str, pd.Series[float]] = {}
     for path in sorted(files, reverse=True):  # metrics.json comes first
@@ -76,18 +75,6 @@ def _status(path: Path) -> str:
     return str(parse(read_text(path), path).get("status"))
 
 
-def _is_log(path: Path) -> bool:
+def is_log(path: Path) -> bool:
+    """Return whether a file holds anything."""
     return read_text(path, errors="replace").strip() not in ("", "{}")
-
-
-SOURCE = Source(
-    "sacred",
-    "runs of sacred",
-    "metrics.json and info.json beside run.json of FileStorageObserver",
-    ("JSON",),
-    files=("metrics.json", "info.json"),
-    beside="run.json",
-    is_log=_is_log,
-    read_run=_run,
-    units={"step": "steps"},
-)

@@ -16,7 +16,7 @@ from xcurves.core.direction import HIGHER
 from xcurves.core.name_patterns import CONFIG, join_labels
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
-from xcurves.readers import log_files, logs
+from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.common_rung import RUNGS, candidates
 from xcurves.readers.folder_levels import seeds_in
@@ -25,6 +25,7 @@ from xcurves.readers.listing import read_by_itself
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
 from xcurves.readers.optuna import UNKNOWN, sampler_of, whether_independent
+from xcurves.readers.packages import CV_RESULTS, OPENML, OPTUNA_TABLE
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
@@ -259,54 +260,16 @@ def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
     return not bool(rows.duplicated(columns).any())
 
 
-def _is_search(path: Path) -> bool:
-    head = log_files.header(path)
-    return "params" in head and any(map(_SPLIT.fullmatch, head)) and any(map(_MEAN.fullmatch, head))
+def read_search(path: str | Path) -> pd.DataFrame:
+    """Return the scores of candidates in the results of a search of scikit-learn."""
+    return _read(path, CV_RESULTS, _search_rows)
 
 
-def _is_trials(path: Path) -> bool:
-    return {"number", "value", "state", "datetime_start"} <= set(log_files.header(path))
+def read_trials(path: str | Path) -> pd.DataFrame:
+    """Return the values of trials in a table of Optuna."""
+    return _read(path, OPTUNA_TABLE, _trial_rows)
 
 
-def _is_evaluations(path: Path) -> bool:
-    head = set(log_files.header(path))
-    return {"task_id", "value"} <= head and bool({"flow_id", "flow_name"} & head)
-
-
-SEARCH: Source = Source(
-    "cv-results",
-    "results of a search of scikit-learn",
-    "its cv_results as CSV, of several one for each algorithm",
-    ("delimited",),
-    files=("*.csv",),
-    is_log=_is_search,
-    read_all=lambda path: _read(path, SEARCH, _search_rows),
-    training="n_resources",  # where a search has rungs
-    example="cv_results.csv",
-)
-TRIALS: Source = Source(
-    "optuna-table",
-    "a table of trials of Optuna",
-    "trials_dataframe() as CSV, of several one for each study",
-    ("delimited",),
-    files=("*.csv",),
-    is_log=_is_trials,
-    read_all=lambda path: _read(path, TRIALS, _trial_rows),
-    value="value",
-    training=None,
-    example="trials.csv",
-)
-OPENML: Source = Source(
-    "openml",
-    "evaluations of OpenML",
-    "list_evaluations() as CSV: task_id, flow_name, value",
-    ("delimited",),
-    files=("*.csv",),
-    is_log=_is_evaluations,
-    read_all=lambda path: _read(path, OPENML, _evaluation_rows),
-    single=True,
-    training=None,
-    extra=("task",),
-    example="evaluations.csv",
-)
-SOURCES = (SEARCH, TRIALS, OPENML)
+def read_evaluations(path: str | Path) -> pd.DataFrame:
+    """Return the scores of flows in a list of evaluations of OpenML."""
+    return _read(path, OPENML, _evaluation_rows)

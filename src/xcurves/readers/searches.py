@@ -14,8 +14,7 @@ from xcurves.core.name_patterns import CONFIG
 from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells, whole_lines
-from xcurves.readers.open_files import beginning, read_bytes, read_text
-from xcurves.readers.source import Source
+from xcurves.readers.open_files import read_bytes, read_text
 
 # smac/runhistory/enumerations.py of version 2; version 1 writes the names.
 _STATUS = {0: "RUNNING", 1: "SUCCESS", 2: "CRASHED", 3: "TIMEOUT", 4: "MEMORYOUT"}
@@ -31,7 +30,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{CONFIG}{name}": value for name, value in config.items()}
 
 
-def _hpbandster(files: Sequence[Path]) -> Run:
+def read_hpbandster(files: Sequence[Path]) -> Run:
     """Return a row for each configuration and budget, in the order in which they ended; what failed has no loss."""
     (path,) = files
     configs = path.with_name("configs.json")
@@ -60,7 +59,7 @@ def _json_lines(path: Path) -> Iterator[Any]:
         yield parse(line, f"{path}: line {number}")
 
 
-def _smac(files: Sequence[Path]) -> Run:
+def read_smac(files: Sequence[Path]) -> Run:
     """Return a row for each trial that ended, with its cost; what failed has none."""
     (path,) = files
     said = parse(read_text(path), path)
@@ -119,30 +118,3 @@ def _trials(rows: list[dict[str, Any]], path: Path, score: str) -> pd.DataFrame:
     if len(table) and table["state"].eq("complete").all():
         table = table.drop(columns="state")
     return table
-
-
-HPBANDSTER = Source(
-    "hpbandster",
-    "HpBandSter results",
-    "results.json of lines, with configs.json beside",
-    ("JSON lines",),
-    files=("results.json",),
-    beside="configs.json",
-    is_log=lambda path: beginning(path, 200).startswith(b"[["),
-    read_run=_hpbandster,
-    value="loss",
-    says="loss is that of each trial, not the best so far: of trials on one budget that is the value best_loss",
-    training="trial_number",
-)
-SMAC = Source(
-    "smac",
-    "SMAC run histories",
-    "runhistory.json of SMAC 1 or 2",
-    ("JSON",),
-    files=("runhistory.json",),
-    read_run=_smac,
-    units={"runtime": "s"},
-    value="cost",
-    says="cost is that of each trial, not the best so far: of trials on one budget that is the value best_cost",
-    training="trial_number",
-)

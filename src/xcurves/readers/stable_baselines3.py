@@ -20,7 +20,6 @@ from xcurves.readers.open_files import (
     read_bytes,
     read_text,
 )
-from xcurves.readers.source import Source
 
 _MONITOR = {"r": "return", "l": "episode_length", "t": "time"}
 _CELLS = 4  # of a line | name | value |, cut at its bars
@@ -31,7 +30,7 @@ _EVALUATIONS = {
 }
 
 
-def _episodes(files: Sequence[Path]) -> Run:
+def read_episodes(files: Sequence[Path]) -> Run:
     """Return the episodes of one run, of parallel environments in the order of time."""
     found, began, cut = zip(*map(_monitor, files), strict=True)
     rows = pd.concat(found, ignore_index=True)
@@ -87,7 +86,7 @@ def _monitor(path: Path) -> tuple[pd.DataFrame, float, str]:
     )
 
 
-def _evaluations(files: Sequence[Path]) -> Run:
+def read_evaluations(files: Sequence[Path]) -> Run:
     """Return a row for each episode of an evaluation."""
     (path,) = files
     with open_arrays(path) as saved:
@@ -109,7 +108,7 @@ def _evaluations(files: Sequence[Path]) -> Run:
     return Run(pd.DataFrame(rows))
 
 
-def _tables(files: Sequence[Path]) -> Run:
+def read_tables(files: Sequence[Path]) -> Run:
     """Return a row for each table of a log.txt, its names as progress.csv has them: rollout/ep_rew_mean.
 
     stable_baselines3/common/logger.py, HumanOutputFormat: a name that ends in / stands over those indented below it.
@@ -146,7 +145,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _is_table(path: Path) -> bool:
+def is_table(path: Path) -> bool:
     """Return whether a log.txt is of tables, which progress.csv beside it would have with all digits."""
     lines = beginning(path, 1 << 12).decode(errors="replace").split("\n")
     of_dashes = [place for place, line in enumerate(lines) if line.startswith("---")]
@@ -154,49 +153,3 @@ def _is_table(path: Path) -> bool:
         return False
     below = "".join(lines[of_dashes[0] + 1 : of_dashes[0] + 2])
     return below.count("|") == _CELLS - 1 and below.startswith("|")
-
-
-MONITOR = Source(
-    "monitor",
-    "Stable-Baselines3 Monitor logs",
-    "monitor.csv",
-    ("delimited",),
-    files=("*monitor.csv",),
-    read_run=_episodes,
-    units={"step": "steps", "episode_length": "steps", "time": "s"},
-    long_names={
-        "return": "episode return",
-        "step": "environment steps",
-        "time": "time since the run began",
-    },
-    value="return",
-    also_writes=("evaluations", "tensorboard"),
-)
-EVALUATIONS = Source(
-    "evaluations",
-    "Stable-Baselines3 evaluations",
-    "evaluations.npz",
-    ("npz",),
-    files=("evaluations.npz",),
-    read_run=_evaluations,
-    units={"step": "steps", "episode_length": "steps"},
-    long_names={"return": "episode return", "step": "environment steps"},
-    value="return",
-)
-TEXT = MONITOR._replace(
-    name="sb3-text",
-    what="tables that Stable-Baselines3 prints",
-    logs="log.txt of its logger, where no progress.csv is beside",
-    formats=("tables in text",),
-    files=("log.txt",),
-    header="",
-    beside="",
-    is_log=_is_table,
-    read_run=_tables,
-    value=None,
-    step="",
-    training="time/total_timesteps",
-    units={"time/total_timesteps": "steps", "time/time_elapsed": "s"},
-    long_names={},
-    also_writes=("monitor", "evaluations", "tensorboard"),
-)

@@ -15,16 +15,16 @@ from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed
 from xcurves.readers.open_files import read_bytes
-from xcurves.readers.source import Source
+from xcurves.readers.packages import CLEANRL
 
 _CRC, _HEAD = 4, 12  # bytes of a checksum; of a record's length and its checksum
 _CLEANRL = r"{task,.+}__{algorithm,.+}__{run,\d+}__{began,\d+}"
 _COLUMNS = ["tag", "step", "wall_time", "value"]
 
 
-def _cleanrl(root: str | Path) -> pd.DataFrame:
+def read_cleanrl(root: str | Path) -> pd.DataFrame:
     """Return the scalars of CleanRL's runs directly below a folder, refusing a seed that was run twice."""
-    frame = logs.read_each_run(root, CLEANRL._replace(read_run=_run), names=_CLEANRL)
+    frame = logs.read_each_run(root, CLEANRL._replace(read_run=read_run), names=_CLEANRL)
     twice = frame[["task", "algorithm", "run", "began"]].drop_duplicates()
     twice = twice[twice.duplicated(["task", "algorithm", "run"], keep=False)]
     if len(twice):
@@ -38,7 +38,7 @@ def _cleanrl(root: str | Path) -> pd.DataFrame:
     return frame
 
 
-def _run(files: Sequence[Path]) -> Run:
+def read_run(files: Sequence[Path]) -> Run:
     """Return all scalars of the event files of a run."""
     proto = needed("tensorboard.compat.proto.event_pb2", "tensorboard")
     events, left_out = zip(*map(_records, files), strict=True)
@@ -115,23 +115,6 @@ def _checksum(data: bytes, place: int) -> int:
     return int.from_bytes(data[place : place + _CRC], "little")
 
 
-SOURCE = Source(
-    "tensorboard",
-    "TensorBoard event files",
-    "event files (*tfevents*)",
-    ("event files",),
-    files=("*tfevents*",),
-    read_run=_run,
-    units={"step": "steps", "wall_time": "s"},
-    value="value",
-    metric="tag",
-)
-CLEANRL = SOURCE._replace(
-    name="cleanrl",
-    what="CleanRL runs",
-    logs="event files in folders env__exp__seed__time",
-    is_log=lambda path: compiled(_CLEANRL).fullmatch(path.parent.name) is not None,
-    read_run=None,
-    read_all=_cleanrl,
-    extra=("task",),
-)
+def is_cleanrl(path: Path) -> bool:
+    """Return whether the folder of a file is called as CleanRL calls those of runs."""
+    return compiled(_CLEANRL).fullmatch(path.parent.name) is not None

@@ -17,7 +17,6 @@ from xcurves.readers import log_files, logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
-from xcurves.readers.source import Source
 
 # how W&B writes what JSON has no numbers for
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
@@ -93,7 +92,7 @@ def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.D
     return pd.DataFrame(list(rows))
 
 
-def _chart(path: str | Path) -> pd.DataFrame:
+def read_chart(path: str | Path) -> pd.DataFrame:
     """Return a row per run and step: `name`, `step` (the first column), and metrics, of columns ``name - metric``."""
     path = Path(path)
     data = read_bytes(path)
@@ -152,18 +151,7 @@ def _chart(path: str | Path) -> pd.DataFrame:
     return frame
 
 
-def _is_chart(path: Path) -> bool:
+def is_chart(path: Path) -> bool:
+    """Return whether a table has the columns of a chart."""
     head = log_files.header(path)
     return len(head) > 1 and all(_BETWEEN in column for column in head[1:])
-
-
-CHART = Source(
-    "wandb-chart",
-    "a chart of Weights & Biases",
-    "exported as CSV",
-    ("delimited",),
-    files=("*.csv",),
-    is_log=_is_chart,
-    read_all=_chart,
-    single=True,
-)
