@@ -56,6 +56,38 @@ INPUTS["one halving search"] = Input(
 )
 
 
+def folds(shift: float = 0.0) -> pd.DataFrame:
+    """Return what `cross_validate` returns, as a frame; scores of both ends are the better the higher."""
+    scores = pd.Series([0.7, 0.8, 0.9]) + shift
+    times = {"fit_time": [0.1, 0.2, 0.3], "score_time": [0.3, 0.1, 0.2]}
+    return pd.DataFrame({**times, "test_accuracy": scores, "test_neg_log_loss": scores - 1})
+
+
+FOLDED = Read("algorithm", "fold", None, "test_accuracy", (), False, 2, 3, matched=True, difference=0.05)
+INPUTS["cross-validations, a file each"] = Input(
+    lambda: {"cv/ada.csv": folds(0.05).to_csv(), "cv/bob.csv": folds().to_csv()}, FOLDED
+)
+INPUTS["cross-validations, a folder each"] = Input(
+    lambda: {"cv/ada/cv.csv": folds(0.05), "cv/bob/cv.csv": folds()}, FOLDED
+)
+INPUTS["cross-validations in one table"] = Input(
+    lambda: {"cv.csv": pd.concat([folds(0.05).assign(model="ada"), folds().assign(model="bob")]).to_csv()}, FOLDED
+)
+INPUTS["cross-validations of two data sets"] = Input(
+    lambda: {
+        "cv.csv": pd.concat(
+            [folds(0.05 * (name == "ada")).assign(model=name, dataset=data) for name in ("ada", "bob") for data in "xy"]
+        )
+    },
+    replace(FOLDED, tasks=("dataset",), n_tasks=2),
+)
+INPUTS["cross-validations, another score"] = Input(
+    lambda: {"cv/ada.csv": folds(0.05), "cv/bob.csv": folds()},
+    replace(FOLDED, score="test_neg_log_loss"),
+    ("--value", "test_neg_log_loss"),
+)
+
+
 def study(shift: float = 0.0, sampler: str = "") -> pd.DataFrame:
     """Return what `trials_dataframe` has of a study; samplers leave notes of their own."""
     rows = []
@@ -70,6 +102,15 @@ def study(shift: float = 0.0, sampler: str = "") -> pd.DataFrame:
 INPUTS["a study, whose settings are no algorithms"] = Input(
     lambda: {"study.csv": study()},
     Read("algorithm", "run", None, "value", (), False, 1, 6, says="independent only if its sampler is random"),
+)
+INPUTS["a study whose table has no dates"] = Input(
+    lambda: {"study.csv": study().drop(columns="datetime_start")},
+    Read("algorithm", "run", None, "value", (), False, 1, 6, says="higher is taken as better: the name value does not"),
+)
+INPUTS["a study whose end is typed"] = Input(
+    lambda: {"study.csv": study()},
+    Read("algorithm", "run", None, "value", (), True, 1, 6),
+    ("--lower-is-better",),
 )
 INPUTS["a study whose sampler left notes"] = Input(
     lambda: {"study.csv": study(sampler="tpe:relative_params:0")},

@@ -335,10 +335,11 @@ def board(**columns: list[float]) -> pd.DataFrame:
 
 BOARD = Read("Model", None, None, "score", ("task",), False, 4, 1, 1, 3)
 INPUTS["models and benchmarks"] = Input(one(board), Asks("whether columns are tasks", 1, {"--columns '{task}'": BOARD}))
-INPUTS["models, benchmarks and their average"] = Input(
-    one(lambda: board().assign(Average=lambda frame: frame.iloc[:, 1:].mean(axis=1))),
-    Asks("whether columns are tasks", 1, {"--columns '{task}'": BOARD}),
-)
+for NAME in ("Average", "Avg.", "Average ⬆️", "Overall Score"):
+    INPUTS[f"models, benchmarks and a column {NAME}"] = Input(
+        one(lambda name=NAME: board().assign(**{name: lambda frame: frame.iloc[:, 1:].mean(axis=1)})),
+        Asks("whether columns are tasks", 1, {"--columns '{task}'": BOARD}),
+    )
 INPUTS["models, benchmarks and a size"] = Input(
     one(lambda: board(Params=[7, 14, 21, 28]).assign(Average=lambda frame: frame.iloc[:, 1:4].mean(axis=1))),
     Asks("whether columns are tasks", 2, {"ARC|MMLU": BOARD, "--columns '{task}'": replace(BOARD, n_tasks=4)}),

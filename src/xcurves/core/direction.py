@@ -282,13 +282,14 @@ def _refuse_turned(scores: xr.DataArray, found: Direction) -> None:
 
 
 def settled(scores: xr.DataArray, by: str) -> xr.DataArray:
-    """Return scores of several algorithms whose attrs say which end is better, also where that is assumed.
+    """Return scores of several algorithms, or of a search, whose attrs say which end is better, also if assumed.
 
     Their history says that `by` assumed it, so that each of several results need not say it again.
     """
     found = find(scores)
     _refuse_turned(scores, found)
-    if found.source is not None or scores.sizes.get("algorithm", 1) == 1:
+    is_search = "sampler" in scores.attrs  # of the trials of one algorithm the best is told
+    if found.source is not None or (scores.sizes.get("algorithm", 1) == 1 and not is_search):
         return scores
     recorded = provenance.record(scores, f"{by}: {found.why(scores.name)}")
     return recorded.assign_attrs({HIGHER: int(found.higher)})

@@ -15,12 +15,13 @@ from xcurves.core.names import words_of
 _ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std"])
 _COUNTS = ("w/t/l", "w/d/l", "win/tie/loss")
 _COLUMNS = frozenset(["average", "avg", "mean", "overall"])
+_OF_ALL = _COLUMNS | {"score", "scores", "accuracy", "acc", "all", "tasks", "total"}  # words beside those
 _FEWEST = 3  # rows above a mean of them
 
 
 def summary_columns(scores: Sequence[Any]) -> list[Any]:
     """Return the columns that bear the name of a summary, beside two others."""
-    found = [name for name in scores if str(name).strip().casefold() in _COLUMNS]
+    found = [name for name in scores if _COLUMNS & set(words_of(name)) and _OF_ALL.issuperset(words_of(name))]
     if len(scores) - len(found) < 2:
         return []
     return found

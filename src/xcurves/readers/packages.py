@@ -348,13 +348,26 @@ CV_RESULTS = Source(
     example="cv_results.csv",
 )
 
+CROSS_VALIDATION = Source(
+    "cross-validate",
+    "scores of folds of scikit-learn",
+    "what cross_validate returns as CSV, of several one for each algorithm",
+    ("delimited",),
+    files=("*.csv",),
+    header=_with_columns("fit_time", "score_time", "test_[^,]+"),
+    is_log=score_tables.has_folds_only,
+    read_all=score_tables.read_cross_validation,
+    training=None,
+    example="cross_validation.csv",
+)
+
 OPTUNA_TABLE = Source(
     "optuna-table",
     "a table of trials of Optuna",
     "trials_dataframe() as CSV, of several one for each study",
     ("delimited",),
     files=("*.csv",),
-    header=_with_columns("number", "value", "state", "datetime_start"),
+    header=_with_columns("number", "value", "state", "(?:params|datetime)_[^,]+"),
     read_all=score_tables.read_trials,
     value="value",
     training=None,
@@ -374,4 +387,4 @@ OPENML = Source(
     extra=("task",),
     example="evaluations.csv",
 )
-TABLES_OF_SCORES = (CV_RESULTS, OPTUNA_TABLE, OPENML)
+TABLES_OF_SCORES = (CV_RESULTS, CROSS_VALIDATION, OPTUNA_TABLE, OPENML)

@@ -22,15 +22,16 @@ from xcurves.readers.common_rung import RUNGS, candidates
 from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.formats import delimited
 from xcurves.readers.listing import read_by_itself
-from xcurves.readers.log_files import parsing
+from xcurves.readers.log_files import header, parsing
 from xcurves.readers.open_files import read_bytes
 from xcurves.readers.optuna import UNKNOWN, sampler_of, whether_independent
-from xcurves.readers.packages import CV_RESULTS, OPENML, OPTUNA_TABLE
+from xcurves.readers.packages import CROSS_VALIDATION, CV_RESULTS, OPENML, OPTUNA_TABLE
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
 _MEAN = re.compile(r"mean_(?P<score>(?:test|train)_.+)")
 _SCORE = re.compile(r"(?:test|train)_")
+_TIMES = ("fit_time", "score_time")
 _SETTING = "param_"
 _STUDY = ("study", "study_name", "sampler")
 _SETTINGS_OF_TRIAL = "params_"
@@ -150,6 +151,22 @@ def _names_of_settings(labels: pd.DataFrame, candidate: pd.Series[int]) -> pd.Se
     names = join_labels(texts, list(map(str, labels)))
     several = candidate.groupby(names).transform("nunique") > 1
     return names.where(~several, names + ", " + numbers)
+
+
+def _fold_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a row for each fold of cross-validations, numbered in their order: all algorithms have the same ones."""
+    named = _named_algorithm(table)
+    scores = [name for name in map(str, table) if _SCORE.match(name) or name in _TIMES]
+    tasks = [name for name in map(str, table) if dim_of(name) == "task" and name not in scores]
+    algorithms: Any = path.name.partition(".")[0]
+    if named is not None:
+        algorithms = table[named]
+    made = table[tasks].assign(algorithm=algorithms)
+    made["fold"] = made.groupby(["algorithm", *tasks], sort=False).cumcount()
+    made[scores] = table[scores]
+    scored = _with_direction(made)
+    scored.attrs["units"] = dict.fromkeys(_TIMES, "s")
+    return scored
 
 
 def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -273,3 +290,14 @@ def read_trials(path: str | Path) -> pd.DataFrame:
 def read_evaluations(path: str | Path) -> pd.DataFrame:
     """Return the scores of flows in a list of evaluations of OpenML."""
     return _read(path, OPENML, _evaluation_rows)
+
+
+def read_cross_validation(path: str | Path) -> pd.DataFrame:
+    """Return the scores of folds that cross_validate of scikit-learn returned."""
+    return _read(path, CROSS_VALIDATION, _fold_rows)
+
+
+def has_folds_only(path: Path) -> bool:
+    """Return whether no column of a table names runs, folds or levels of training: its rows are folds in order."""
+    labels = [name for name in header(path) if name not in _TIMES and not _SCORE.match(name)]
+    return not any(dim_of(name) in ("run", "training") or name.startswith(_SETTING) for name in labels)
