@@ -335,7 +335,7 @@ def board(**columns: list[float]) -> pd.DataFrame:
 
 BOARD = Read("Model", None, None, "score", ("task",), False, 4, 1, 1, 3)
 INPUTS["models and benchmarks"] = Input(one(board), Asks("whether columns are tasks", 1, {"--columns '{task}'": BOARD}))
-for NAME in ("Average", "Avg.", "Average ⬆️", "Overall Score"):
+for NAME in ("Average", "Avg.", "Average ⬆️"):
     INPUTS[f"models, benchmarks and a column {NAME}"] = Input(
         one(lambda name=NAME: board().assign(**{name: lambda frame: frame.iloc[:, 1:].mean(axis=1)})),
         Asks("whether columns are tasks", 1, {"--columns '{task}'": BOARD}),
