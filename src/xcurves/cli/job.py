@@ -31,7 +31,6 @@ from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
 from xcurves.frames.make_curves import rows_said
 from xcurves.reporting import analyze
-from xcurves.reporting.answer import to_dict
 from xcurves.results import find_kind, parts_of, prepare
 from xcurves.say.comparing import pairs_of
 
@@ -61,7 +60,7 @@ def run_job(options: argparse.Namespace) -> int:
         # The page of an analysis is made of it as it is.
         if options.include is None:
             _page_of_analysis(opened, options)
-            options.answers.append(to_dict(opened))
+            outputs.keep_answer(opened, options)
             return _status(options)
         opened = _curves_in(opened)
     _introduce(opened, options)
@@ -85,7 +84,7 @@ def run_job(options: argparse.Namespace) -> int:
             tree = _analysis(curves, options, what)
             files_of_value = files.get(value, next(iter(files.values())))
             written += _write(tree, files_of_value, options, what)
-            options.answers.append(to_dict(tree))
+            outputs.keep_answer(tree, options)
             print(f"{text_of(tree, _in_full(options), all_pairs=all_pairs)}\n")
             for name, path in files_of_value.items():
                 if path is not None:

@@ -16,7 +16,7 @@ import xarray as xr
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.reporting.answer import of_refusal
+from xcurves.reporting.answer import of_refusal, to_dict
 from xcurves.say.numbers import decimals_of, interval, open_interval, p_text, rounded
 
 # Exit statuses, besides 2 of input that cannot be used.
@@ -43,6 +43,12 @@ def silent(options: argparse.Namespace) -> Iterator[None]:
         return
     with redirect_stdout(io.StringIO()):
         yield
+
+
+def keep_answer(tree: xr.DataTree, options: argparse.Namespace) -> None:
+    """Make the answer for programs of an analysis, where something is to be written or decided of it."""
+    if options.json or options.github or options.better is not None:
+        options.answers.append(to_dict(tree))
 
 
 def text_of_error(error: Exception) -> str:

@@ -62,10 +62,11 @@ def text_of(tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool
 
 def _answer(kind: ResultKind, result: xr.Dataset) -> str:
     """Return the answer with what must not be taken from it, and the tasks that it is without."""
-    answer = kind.answer(result)
+    texts = kind.by_role(result)
+    answer = " ".join(texts["answer"])
     if "final" in result.attrs:
         answer = f"{say_final(result)} {answer}"
-    lines = [answer, *kind.said(result, "caution")]
+    lines = [answer, *texts["caution"]]
 
     gone = left_out(result.attrs)
     if len(gone) == 1:

@@ -284,8 +284,14 @@ class ResultKind:
 
     def said(self, result: xr.Dataset, role: Role) -> list[str]:
         """Return the statements of a role."""
-        every = self.every_statement(result)
-        return [statement.text for statement in every if statement.role == role]
+        return self.by_role(result)[role]
+
+    def by_role(self, result: xr.Dataset) -> dict[Role, list[str]]:
+        """Return the statements of each role; all of them are made once."""
+        texts: dict[Role, list[str]] = {"answer": [], "detail": [], "caution": []}
+        for statement in self.every_statement(result):
+            texts[statement.role].append(statement.text)
+        return texts
 
     def answer(self, result: xr.Dataset) -> str:
         """Return the answer to the question."""

@@ -78,12 +78,13 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
         result = _verdict_of(result).assign_attrs({"rng": result.attrs["rng"]} if "rng" in result.attrs else {})
     kind, result = prepare(result)
     algorithms, pairs = _algorithms(kind, result), _pairs(kind, result)
-    answer = of_words(ask(kind, result, kind.answer, "to_dict")) | {
+    texts = ask(kind, result, kind.by_role, "to_dict")
+    answer = of_words(" ".join(texts["answer"])) | {
         "reading": _reading(result),
         "algorithms": algorithms,
         "pairs": pairs,
         "next": _next(result, algorithms, pairs),
-        "cautions": list(dict.fromkeys(kind.said(result, "caution"))),
+        "cautions": list(dict.fromkeys(texts["caution"])),
         "settings": _settings(kind, result),
     }
     if kind.for_programs is not None:
