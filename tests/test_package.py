@@ -69,3 +69,38 @@ def test_a_function_of_a_module_that_is_looked_for_here_is_named(name):
     places = re.findall(rf"xcurves\.(\w+)\.{name}\b", str(caught.value))
     assert places
     assert all(callable(getattr(getattr(xcurves, module), name)) for module in places)
+
+
+LOADED = """
+import sys
+from xcurves.__main__ import main
+
+def loaded():
+    ours = [name for name in sys.modules if name.partition(".")[0] == "xcurves"]
+    print(len(ours), "matplotlib" in sys.modules, file=sys.stderr)
+
+try:
+    main(["--help"])
+except SystemExit:
+    loaded()
+main([sys.argv[1], "--output", sys.argv[2]])
+loaded()
+"""
+
+
+def test_a_command_imports_what_it_runs(tmp_path):
+    """Help needs the names of options, an answer about logs one method, and neither of them matplotlib."""
+    for algorithm, score in (("slow", 1.0), ("fast", 2.0)):
+        for run in range(3):
+            log = tmp_path / "logs" / algorithm / str(run) / "progress.csv"
+            log.parent.mkdir(parents=True)
+            log.write_text("".join(["step,reward\n", *(f"{step},{score * step + run}\n" for step in range(1, 6))]))
+    given = [str(tmp_path / "logs"), str(tmp_path / "answer.nc")]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LOADED, *given], capture_output=True, text=True, check=True
+    )
+    counts = re.findall(r"^(\d+) (True|False)$", done.stderr, re.MULTILINE)
+    (of_help, _), (of_logs, _) = counts
+    assert int(of_help) <= 40
+    assert int(of_logs) <= 145
+    assert {drawn for _, drawn in counts} == {"False"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+ONE_TASK, SEVERAL_TASKS = "one task", "several tasks"
 CURVES, RESULT, TREE, FRAME = "DataArray", "Dataset", "DataTree", "DataFrame"
 
 
@@ -17,17 +18,19 @@ class Public(NamedTuple):
     module: str
     objects: tuple[str, ...] = ()
     part: str = ""  # the name of its results in a whole analysis, if it takes part in one
+    # of which curves its answer opens a report: which algorithm is better, by how much, or where
+    opens: str = ""
 
 
 # The functions that make results, in the order of a report. Each has a module of its name, and its declaration is in
 # the module `kinds` beside it.
 KINDS = {
-    "across_tasks": Public("multi_task.across_tasks", (CURVES,), "across_tasks"),
-    "profile_across_tasks": Public("multi_task.profile_across_tasks", (CURVES,), "profile_across_tasks"),
+    "across_tasks": Public("multi_task.across_tasks", (CURVES,), "across_tasks", SEVERAL_TASKS),
+    "profile_across_tasks": Public("multi_task.profile_across_tasks", (CURVES,), "profile_across_tasks", SEVERAL_TASKS),
     "randomized_anova": Public("anova.randomized_anova", (CURVES,), "anova"),
-    "pairwise": Public("anova.pairwise", (CURVES,), "pairwise"),
+    "pairwise": Public("anova.pairwise", (CURVES,), "pairwise", ONE_TASK),
     "contrast": Public("anova.contrast", (CURVES,)),
-    "ss_profile": Public("profile.ss_profile", (CURVES,), "profile"),
+    "ss_profile": Public("profile.ss_profile", (CURVES,), "profile", ONE_TASK),
     "sequential": Public("looks.sequential", (CURVES,), "sequential"),
     "gate": Public("looks.gate", (CURVES,)),
     "speedup": Public("target_times.speedup", (CURVES,), "speedup"),
@@ -37,13 +40,13 @@ KINDS = {
     "predict": Public("learning_curves.predict", (RESULT,)),
     "leave_one_size_out": Public("learning_curves.leave_one_size_out", (CURVES,)),
     "compare_learners": Public("learning_curves.compare_learners", (RESULT,)),
-    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,), "scaling_law"),
+    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,), "scaling_law", ONE_TASK),
     "predict_loss": Public("learning_curves.predict_loss", (RESULT,)),
     "optimal_allocation": Public("learning_curves.optimal_allocation", (RESULT,)),
     "compare_scaling_laws": Public("learning_curves.compare_scaling_laws", (RESULT,)),
     "performance_cdf": Public("distributions.performance_cdf", (CURVES,), "distribution"),
     "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
-    "tuning_curve": Public("distributions.tuning_curve", (CURVES,), "tuning_curve"),
+    "tuning_curve": Public("distributions.tuning_curve", (CURVES,), "tuning_curve", ONE_TASK),
     "mean_curves": Public("means.mean_curves", (CURVES,)),
     "runs_needed": Public("planning.runs_needed", (CURVES,)),
 }

@@ -19,6 +19,7 @@ from xcurves.frames.from_curves import check_text, described_frame, frame_of_cur
 from xcurves.say.result_frames import columns_by_label
 
 T = TypeVar("T")
+CURVES = "curves"  # the group of an analysis that has them
 MOST_LINES = 12  # of a summary
 _MOST_MISSING = 4  # parts, or tasks, that are missing for reasons of their own
 
@@ -271,7 +272,9 @@ def parts_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     nodes = nodes or {tree.name or "result": tree.to_dataset()}
     places = {}
     for name, dataset in nodes.items():
-        kind = find_kind(dataset)
+        kind = None
+        if name != CURVES:
+            kind = find_kind(dataset)
         if kind is not None:
             places[name] = kinds.NAMES.index(kind.name)
     if not places:

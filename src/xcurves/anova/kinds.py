@@ -193,7 +193,6 @@ PAIRWISE = ResultKind(
         1,
         comparable,
         ("n_resamples", "paired", "reference"),
-        opens=True,
     ),
     views={
         "curve_difference": View(

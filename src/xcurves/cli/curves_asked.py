@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+import xcurves
 from xcurves.cli.options import WORST, command_with, not_found, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.cli.sources import Table, read_as
@@ -21,7 +22,6 @@ from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import check_curves
-from xcurves.frames.align import align, drop_incomplete
 from xcurves.frames.grids import On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.reading import Reading
@@ -64,7 +64,7 @@ def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -
             )
         curves = _without_empty_tasks(curves, value)
         if options.drop_incomplete:
-            curves = drop_incomplete(curves)
+            curves = xcurves.drop_incomplete(curves)
         yield value, curves
 
 
@@ -165,7 +165,7 @@ def _aligned(curves: xr.DataArray, how: dict[str, Any], options: argparse.Namesp
         except ValueError:
             # Runs that share no levels are the first thing to say: no answer would bring them together.
             with warnings.catch_warnings(action="ignore"):
-                align(curves, **given)
+                xcurves.align(curves, **given)
             raise
         return _align(curves, given)
     # Levels that are named cut nothing, but short runs may lack them.
@@ -178,7 +178,7 @@ def _aligned(curves: xr.DataArray, how: dict[str, Any], options: argparse.Namesp
 
 def _align(curves: xr.DataArray, given: dict[str, Any]) -> xr.DataArray:
     """Return curves at common levels; which end of scores is better, and what says so, is said later."""
-    aligned = align(curves, **given)
+    aligned = xcurves.align(curves, **given)
     if direction.HIGHER not in curves.attrs:
         aligned.attrs.pop(direction.HIGHER, None)
     return aligned

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 import xcurves
-from xcurves import archive
+from xcurves import archive, kinds
 from xcurves.cli import outputs
 from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import PAIRS
@@ -30,6 +30,7 @@ from xcurves.core import direction
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
 from xcurves.frames.make_curves import rows_said
+from xcurves.public_names import SEVERAL_TASKS
 from xcurves.reporting import analyze
 from xcurves.results import find_kind, parts_of, prepare
 from xcurves.say.comparing import pairs_of
@@ -310,7 +311,7 @@ def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:
     """Return what is drawn first, and its view."""
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
     for kind, result in parts.values():
-        if kind.part and kind.part.over_tasks and not pairs_of(kind):
+        if kinds.OPENS.get(kind.name) == SEVERAL_TASKS and not pairs_of(kind):
             return result, next(iter(kind.views))
     (curves,) = tree["curves"].to_dataset().data_vars.values()
     one_task = all(curves.sizes[dim] == 1 for dim in extra_dims(curves))

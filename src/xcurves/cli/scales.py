@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+import xcurves
 from xcurves.cli.options import WORST, not_found, repeats_scores
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, extra_dims
 from xcurves.core.refusal import UNSAID, Cure, Refusal, give
-from xcurves.frames.failed import fill_failed
-from xcurves.frames.normalize import normalize
 
 MINMAX = "minmax"
 # names of columns
@@ -51,7 +50,7 @@ def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
             f"--fill-failed {WORST} changes with later runs, and every look must repeat the scores of earlier ones",
             Cure("Give a number: ", give(fill_failed=f"{worst.item():g}")),
         )
-    return fill_failed(curves, options.fill_failed)
+    return xcurves.fill_failed(curves, options.fill_failed)
 
 
 def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str]:
@@ -67,7 +66,7 @@ def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str
     else:
         low, high = _references(curves, Path(how))
         words = f"scores scaled in each task by the references in {how}"
-    scaled = normalize(curves, low=low.drop_attrs(), high=high.drop_attrs())
+    scaled = xcurves.normalize(curves, low=low.drop_attrs(), high=high.drop_attrs())
     named = scaled.rename(f"normalized {curves.name}")
     return named, words
 

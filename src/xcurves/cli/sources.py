@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from xcurves import readers, tutorial
+from xcurves import readers
 from xcurves.archive import read as read_archive
 from xcurves.archive_formats import engine_to_read
 from xcurves.cli.options import NO_TRAINING, not_found
@@ -49,6 +49,8 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     """Open what the options name: an archive, or logs that a reader knows."""
     path = options.archive
     if path is None:
+        from xcurves import tutorial
+
         return tutorial.open_dataset(EXAMPLE)
     if not path.exists():
         raise FileNotFoundError(f"ARCHIVE {path} does not exist. Check the path")

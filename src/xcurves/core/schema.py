@@ -201,12 +201,10 @@ class Part:
     options: tuple[str, ...] = ()  # those of `analyze` that the function takes
     # Whether a ValueError of the function means that it does not apply.
     refuses: bool = False
-    opens: bool = False  # whether its answer opens a report: which algorithm is better, by how much, or where
     on_request: bool = False  # whether it is made only where it is asked for by name
     # a short table of many tasks
     digest: Callable[[xr.Dataset], pd.DataFrame] | None = None
     along: bool = False  # whether it is about where along training, for which there must be two levels
-    over_tasks: bool = False  # whether it is one answer over several tasks; others are of each task by itself
     # a row for each algorithm, the best first
     algorithms: Callable[[xr.Dataset], pd.DataFrame] | None = None
     # pairs as the answer has them, "shown" where they are

@@ -392,7 +392,6 @@ TUNING_CURVE = ResultKind(
         trials_of_search,
         select_asked=asked_trials,
         refuses=True,
-        opens=True,
     ),
     views={
         "best": View(

@@ -454,7 +454,7 @@ FIT_SCALING_LAW = ResultKind(
         "Scaling laws: parameters, by how much each misses its own later runs an octave, and the exponent a.",
     ),
     statements=scaling_text.law_statements,
-    part=Part(None, points_of_law, refuses=True, opens=True),
+    part=Part(None, points_of_law, refuses=True),
     views={
         "isoflop": View(
             plots.draw_isoflop,

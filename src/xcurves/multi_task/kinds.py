@@ -251,8 +251,6 @@ ACROSS_TASKS = ResultKind(
         5,
         several_tasks,
         _OPTIONS,
-        opens=True,
-        over_tasks=True,
         algorithms=_of_shown(tables.algorithm_table),
         pairs=_of_shown(tables.pairs_of_verdict),
     ),
@@ -363,9 +361,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
         6,
         partial(several_tasks, least_levels=2),
         _OPTIONS,
-        opens=True,
         along=True,
-        over_tasks=True,
     ),
     views={
         "mean_curve": View(

@@ -124,7 +124,6 @@ SS_PROFILE = ResultKind(
         2,
         partial(comparable, least_levels=2),
         ("n_resamples", "paired", "progress"),
-        opens=True,
         along=True,
         digest=captioned(
             text.profile_digest,

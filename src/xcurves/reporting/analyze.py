@@ -23,6 +23,7 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.kernels.resampling import streams
+from xcurves.public_names import ONE_TASK, SEVERAL_TASKS
 from xcurves.results import by_reason
 
 
@@ -31,11 +32,14 @@ def answering(curves: xr.DataArray) -> list[str]:
     several = prod(curves.sizes[dim] for dim in labels.extra_dims(curves)) > 1
     has_levels = curves.sizes.get("training", 1) > 1
     found = []
-    for name, kind in _parts().items():
-        part = kind.part
-        fits = part is not None and part.opens and part.over_tasks == several and (has_levels or not part.along)
-        refused = _refusal(kind, curves) if fits else None
-        if fits and (refused is None or not refused.obvious):
+    for name, of_part in kinds.PARTS.items():
+        if kinds.OPENS.get(of_part) != (SEVERAL_TASKS if several else ONE_TASK):
+            continue
+        kind = kinds.kind(of_part)
+        if kind.part is None or (kind.part.along and not has_levels):
+            continue
+        refused = _refusal(kind, curves)
+        if refused is None or not refused.obvious:
             found.append(name)
     if curves.sizes.get("algorithm", 1) > 1:
         return found

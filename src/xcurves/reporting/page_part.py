@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves import kinds
 from xcurves.core.refusal import Refusal
 from xcurves.core.schema import ResultKind, Statement
 from xcurves.reporting import markup, pictures
@@ -80,8 +81,7 @@ class PagePart:
     @property
     def opens(self) -> bool:
         """Whether it answers first: who is better, over all tasks."""
-        part = self.kind.part
-        return part is not None and part.opens and self.is_single
+        return self.kind.name in kinds.OPENS and self.is_single
 
     def take_first_picture(self, *, listed_first: bool = False) -> list[str]:
         """Return the picture that opens the page, if it has one; it is not shown again.
