@@ -32,6 +32,7 @@ CALLS = {  # how a result of each kind with pictures is made, or for one view
         ")",
     ],
     "mean_time_to_target": ["result = scores.curves.mean_time_to_target(70)"],
+    "mean_curves": ["result = scores.curves.mean_curves()"],
     "performance_profile": [
         'most = accuracy.mean(["algorithm", "run"]).max("training")',
         "times = accuracy.curves.time_to_target(0.98 * most)",

@@ -17,7 +17,7 @@ from layers import slow
 from refusals import refused
 from strategies import absent, make_curves, simulate_errors
 from xcurves import results
-from xcurves.means.plots import CURVES_CAPTION
+from xcurves.means.kinds import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
 
 VOID = {"meta", "img", "source", "br", "link", "input", "hr"}

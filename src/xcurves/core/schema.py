@@ -394,6 +394,8 @@ class ResultKind:
         of_algorithms, of_pairs = [], []
         for name, variable in self.variables.items():
             band = f"{name}_band"
+            if band not in self.variables:
+                band = f"{name}_ci"
             if band not in self.variables or len(variable.core) != 2:
                 continue
             owner, along = variable.core

@@ -8,8 +8,10 @@ import xarray as xr
 
 from xcurves.core.schema import Picture, View
 from xcurves.draw.cells import draw_cells
+from xcurves.draw.curves import draw_curves
 from xcurves.draw.rows import draw_rows, draw_rows_beside
 from xcurves.pictures.cells import CellsPicture
+from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.rows import RowsBeside, RowsPicture
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ def draw_picture(ax: Axes, picture: Picture) -> None:
         draw_rows_beside(ax, picture)
     elif isinstance(picture, CellsPicture):
         draw_cells(ax, picture)
+    elif isinstance(picture, CurvesPicture):
+        draw_curves(ax, picture)
     else:
         raise TypeError(f"no drawer of {type(picture).__name__}")
 

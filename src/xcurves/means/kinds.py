@@ -8,15 +8,25 @@ import numpy as np
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
-from xcurves.core.schema import ResultKind, Var
+from xcurves.core.schema import ALONG, Drawing, ResultKind, Var, View
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
-    from xcurves.means import text
+    from xcurves.means import plots, text
 else:
-    (text,) = later("xcurves.means", "text")
+    plots, text = later("xcurves.means", "plots", "text")
 
 _CURVE = ("task", "algorithm", "training")
+
+# What a caption says of each flag of a picture.
+CURVES_CAPTION = {
+    "run": "Each run is a thin line.",
+    "mean": "Thick lines: the mean of an algorithm's runs.",
+    "band": "Bands: t intervals of the mean, for each level by itself. Conclude from tests, not from bands.",
+    "band simultaneous": "Bands: intervals of the mean that hold at all levels together.",
+    "band sd": "Bands: the standard deviation of the runs.",
+    "band se": "Bands: the standard error of the mean.",
+}
 
 MEAN_CURVES = ResultKind(
     name="mean_curves",
@@ -40,4 +50,5 @@ MEAN_CURVES = ResultKind(
         "The mean score of each algorithm at the last level that all its runs have, with the ends of its band.",
     ),
     statements=text.mean_statements,
+    views={"mean_curve": View(Drawing(picture=plots.picture, options=ALONG), CURVES_CAPTION)},
 )

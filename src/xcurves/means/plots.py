@@ -22,16 +22,6 @@ from xcurves.say.numbers import label_of, number
 
 Run = tuple[Floats, Floats]  # levels and scores
 
-# What a caption says of each flag of a picture.
-CURVES_CAPTION = {
-    "run": "Each run is a thin line.",
-    "mean": "Thick lines: the mean of an algorithm's runs.",
-    "band": "Bands: t intervals of the mean, for each level by itself. Conclude from tests, not from bands.",
-    "band simultaneous": "Bands: intervals of the mean that hold at all levels together.",
-    "band sd": "Bands: the standard deviation of the runs.",
-    "band se": "Bands: the standard error of the mean.",
-}
-
 
 class MeanLine(NamedTuple):
     """The mean of one algorithm in one task, at the levels where it is known."""

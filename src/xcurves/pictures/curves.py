@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+import xarray as xr
 
 from xcurves.array_types import Bools, Floats
 from xcurves.plotting.look import Style
+from xcurves.say.numbers import label_of
 
 _EVEN = 4.0  # largest ratio of steps, and of the last levels of lines, on a linear scale
 
@@ -124,7 +126,7 @@ class CurvesPicture:
     n_columns = 0.0
     letters_beside = 0.0
 
-    def with_scales(self, xscale: str | None, yscale: str | None) -> CurvesPicture:
+    def with_scales(self, xscale: str | None = None, yscale: str | None = None) -> CurvesPicture:
         """Return the picture with the kinds of axes that are asked for."""
         return replace(self, x=replace(self.x, asked=xscale), y=replace(self.y, asked=yscale))
 
@@ -150,6 +152,17 @@ class CurvesPicture:
         if not found:
             found = [line.on_axis for line in self.lines]
         return np.unique(np.concatenate([_none(), *found]))
+
+
+def along_training(training: xr.DataArray) -> Scale:
+    """Return the axis of training: linear if its levels are even, else log, symlog if 0 is one of them."""
+    return Scale(label_of(training), _kind_of(training.to_numpy()))
+
+
+def _kind_of(levels: Floats) -> str:
+    if not is_uneven(levels):
+        return "linear"
+    return "symlog" if levels[0] == 0 else "log"
 
 
 def is_uneven(levels: Floats) -> bool:

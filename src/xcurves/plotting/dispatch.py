@@ -16,6 +16,7 @@ from xcurves.core import validation
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.schema import Picture, ResultKind, View
 from xcurves.draw.shapes import draw_picture, draw_view
+from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.pair_rows import NAMES_OF_COLUMNS
 from xcurves.pictures.rows import RowsPicture
 from xcurves.plotting import curves, strips
@@ -357,7 +358,7 @@ def _plot_result(
     if options.get("linestyles"):
         data = with_dashes(data)
 
-    drawn = [_with_pictures(kind, _panels(kind, views[name], data, canvas), columns) for name in names]
+    drawn = [_with_pictures(kind, _panels(kind, views[name], data, canvas), columns, scales) for name in names]
     longest = max(len(panel.title) for each in drawn for panel in each.panels)
     beside = max(each.beside() for each in drawn)
     legend = _legend_of(drawn, data)
@@ -382,7 +383,7 @@ def _plot_result(
                 draw_picture(ax, each.pictures[place])
             else:
                 ask(kind, panel.data, lambda result: draw_view(ax, each.view, result), "plot")
-            _rescale(ax, **scales)
+                _rescale(ax, **scales)
 
         return Cell(panel.title, draw)
 
@@ -417,14 +418,20 @@ def _without_bands(kind: ResultKind, data: xr.Dataset) -> xr.Dataset:
     return data.assign({band: xr.full_like(data[band], np.nan) for band in bands})
 
 
-def _with_pictures(kind: ResultKind, drawn: _Drawn, columns: Collection[str] | None) -> _Drawn:
-    """Return a view with the pictures of its panels, where it declares them; rows have the columns asked for."""
+def _with_pictures(
+    kind: ResultKind,
+    drawn: _Drawn,
+    columns: Collection[str] | None,
+    scales: Mapping[str, str],
+) -> _Drawn:
+    """Return a view with the pictures of its panels, where it declares them, with the columns and scales asked for."""
     make = drawn.view.drawing.picture
     if make is None:
         return drawn
     pictures = [ask(kind, panel.data, make, "plot") for panel in drawn.panels]
     if columns is not None:
         pictures = [each.with_columns(columns) if isinstance(each, RowsPicture) else each for each in pictures]
+    pictures = [each.with_scales(**scales) if isinstance(each, CurvesPicture) else each for each in pictures]
     return drawn._replace(pictures=pictures)
 
 

@@ -14,12 +14,14 @@ from xcurves.core import labels
 from xcurves.core.labels import CI_BOUNDS, each_of
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
+from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
 from xcurves.draw.interactive_curves import import_plotly, interactive_curves
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, is_uneven
+from xcurves.plotting.facets import split
 from xcurves.plotting.look import Style, style_in, with_styles
 from xcurves.results import prepare
 from xcurves.say.compared_pairs import score_name
@@ -114,6 +116,9 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
             f"a result of {kind.name} has no curves to explore",
             Cure("Its pictures: ", call(".curves.plot")),
         )
+    declared = _declared_pictures(kind, result)
+    if declared:
+        return declared
     name, band = known[0]
     who, along = kind.variables[name].core
     dims = [dim for dim in result[name].dims if dim not in (who, along)]
@@ -137,6 +142,20 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
     levels = next((picture.levels for picture in pictures if picture.lines), np.array([]))
     kind_of_x = "log" if is_uneven(levels) and levels[0] > 0 else "linear"
     return [replace(picture, x=Scale(of_x, kind_of_x)) for picture in pictures]
+
+
+def _declared_pictures(kind: ResultKind, result: xr.Dataset) -> list[CurvesPicture]:
+    """Return the picture of each task that the first view of a kind declares, if that has curves."""
+    make = next(iter(kind.views.values())).drawing.picture
+    if make is None:
+        return []
+    found = []
+    for panel in split(with_styles(result, {}), kind.panel_dims(result)):
+        picture = make(panel.data)
+        if not isinstance(picture, CurvesPicture):
+            return []
+        found.append(replace(picture, title=escape_controls(panel.title)))
+    return found
 
 
 def _lines_of_result(

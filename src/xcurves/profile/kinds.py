@@ -138,7 +138,7 @@ SS_PROFILE = ResultKind(
             panels={"pair": MOST_BANDS},
         ),
         "fraction": View(
-            Drawing(plots.draw_fraction, options=frozenset({"xscale"})),
+            Drawing(picture=plots.fraction, options=frozenset({"xscale"})),
             {
                 "": "Share of each training level in the observed difference.",
                 "chance": "Grey is what chance gives.",
@@ -153,7 +153,7 @@ SS_PROFILE = ResultKind(
             ),
         ),
         "cumulative": View(
-            Drawing(plots.draw_cumulative, options=frozenset({"xscale"})),
+            Drawing(picture=plots.cumulative, options=frozenset({"xscale"})),
             "Cumulative shares of the three profiles: simple, algorithm and interaction.",
             many=View(
                 Drawing(picture=plots.cumulative_of_tasks),

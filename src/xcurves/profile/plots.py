@@ -2,84 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
 from xcurves.pictures.cells import CellsPicture, by_task, task_labels
+from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade, along_training
 from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.ticks import scale_training, short_level
+from xcurves.plotting.look import Style
+from xcurves.plotting.ticks import short_level
 from xcurves.say.numbers import label_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_FEW = 60  # levels that get a marker each
 _MOST_WIDE = 20  # levels whose cells are as wide as columns
 _BANDS = {
     "ss_null_upper": (0.5, "a single level"),
     "ss_null_upper_simultaneous": (0.25, "all levels"),
 }
 _STYLES = {
-    "simple": ("black", "-"),
-    "algorithm": ("0.35", "--"),
-    "interaction": ("0.35", ":"),
+    "simple": Style("black", "-", "o"),
+    "algorithm": Style("0.35", "--", "o"),
+    "interaction": Style("0.35", ":", "o"),
 }
 
 
-def draw_fraction(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the simple profile of one task; shade what chance gives, mark the levels that differ."""
+def fraction(result: xr.Dataset) -> CurvesPicture:
+    """Return the simple profile of one task; shades are what chance gives, bars the levels that differ."""
     here = result.isel(training=result["ss"].notnull().all("effect").to_numpy())
     training = here["training"].to_numpy()
     simple = here.sel(effect="simple")
-    color, style = _STYLES["simple"]
-    scale_training(ax, result["training"])
+    shades = []
     lower = np.zeros(len(training))
-    for name, (alpha, what) in _BANDS.items():
+    for name, (opacity, what) in _BANDS.items():
         if name in here:
             upper = simple[name].to_numpy() / simple["ss"].sum().item()
-            ax.fill_between(training, lower, upper, color="0.5", alpha=alpha, linewidth=0, label=f"null band, {what}",
-                            gid="chance")  # fmt: skip
+            shades.append(Shade(f"null band, {what}", training, lower, upper, "0.5", opacity, flag="chance"))
             lower = upper
-    marker = "o" if len(training) <= _FEW else None
-    ax.plot(
-        training,
-        simple["fraction"],
-        style,
-        color=color,
-        marker=marker,
-        markersize=3,
-        label="simple",
+    line = Line("simple", _STYLES["simple"], training, simple["fraction"].to_numpy(), marked="few")
+    return CurvesPicture(
+        [line],
+        along_training(result["training"]),
+        Scale("fraction per level", low=0.0),
+        shades=shades,
+        bars=Bars("differ (adjusted)", training, _shown_levels(here)[0]),
+        ticks=result["training"].to_numpy(),
     )
-    marked = _shown_levels(here)[0]
-    # a bar under stretches of neighbouring levels, a square under a single one
-    if marked.any():
-        (bar,) = ax.plot(training, np.where(marked, 0.02, np.nan), "s-", color="black", linewidth=4, markersize=4,
-                         label="differ (adjusted)", gid="bars")  # fmt: skip
-        bar.set_transform(ax.get_xaxis_transform())
-        bar.set_solid_capstyle("butt")
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel("fraction per level")
 
 
-def draw_cumulative(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the cumulative shares of the three profiles of one task."""
+def cumulative(result: xr.Dataset) -> CurvesPicture:
+    """Return the cumulative shares of the three profiles of one task."""
     here = result.isel(training=result["ss"].notnull().all("effect").to_numpy())
-    scale_training(ax, result["training"])
-    for effect in here["effect"].to_numpy():
-        color, style = _STYLES[effect]
-        ax.plot(
-            here["training"],
-            here["cumulative_fraction"].sel(effect=effect),
-            style,
-            color=color,
-            label=effect,
-        )
-    ax.axhline(1, color="0.5", linewidth=0.8)
-    ax.set_ylabel("cumulative fraction")
+    shares = here["cumulative_fraction"]
+    training = here["training"].to_numpy()
+    lines = [
+        Line(str(effect), _STYLES[effect], training, shares.sel(effect=effect).to_numpy())
+        for effect in here["effect"].to_numpy()
+    ]
+    return CurvesPicture(
+        lines,
+        along_training(result["training"]),
+        Scale("cumulative fraction"),
+        rules=[Rule("y", 1.0, color="0.5", width=0.8)],
+        ticks=result["training"].to_numpy(),
+    )
 
 
 def fraction_of_tasks(result: xr.Dataset) -> CellsPicture:
