@@ -14,7 +14,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core.refusal import Refusal
-from xcurves.core.schema import ResultKind, Statement
+from xcurves.core.schema import ResultKind, Statement, View
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
 from xcurves.say.comparing import algorithms_of
@@ -83,18 +83,23 @@ class PagePart:
         """Whether it answers first: who is better, over all tasks."""
         return self.kind.name in kinds.OPENS and self.is_single
 
+    def _lists(self, view: View) -> bool:
+        """Return whether a view lists things in rows, as its first panel does."""
+        first = {dim: [0] for dim in view.panels if dim in self.result.dims}
+        return view.drawing.lists(self.result.isel(first))
+
     def take_first_picture(self, *, listed_first: bool = False) -> list[str]:
         """Return the picture that opens the page, if it has one; it is not shown again.
 
         `listed_first`: one that lists pairs or algorithms in rows is taken before others.
         """
         defaults = [name for name in self.views if self.kind.views[name].default]
-        listing = [name for name in self.views if self.kind.views[name].drawing.lists(self.result)]
         if not defaults:
             return []
         first = defaults[0]
-        if listed_first and self.opens and listing:
-            first = listing[0]
+        if listed_first and self.opens:
+            listing = (name for name in self.views if self._lists(self.kind.views[name]))
+            first = next(listing, first)
         self.views.remove(first)
         return self._draw(first, narrow=True)
 
