@@ -28,6 +28,7 @@ EVALUATION = "evaluation"  # stands for training where each run has its own leve
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
+QUARTILES = ("lower", "median", "upper")
 VARIATION_SOURCES = ("interaction", "algorithm", "training", "error", "total")
 # Dims of results, which no input may have, with their long names.
 LONG_NAMES = {
@@ -38,6 +39,7 @@ LONG_NAMES = {
     "resample": "number of the reassignment",
     "pair": "pair of algorithms",
     "ci_bound": "bound of the interval",
+    "quartile": "quartile",
     "param": "parameter or statistic",
     "cov_param": "parameter of the second dim of the covariance",
     "n": "training size of the prediction",

@@ -99,8 +99,8 @@ def across_tasks(
         How the p-values of single tasks are adjusted over the tasks of a pair.
     per_task : bool, optional
         Whether each task is tested by itself, and whether differences vary over tasks: `task_difference`,
-        `task_difference_ci`, `task_difference_stderr`, `task_pvalue_adjusted` and `interaction_pvalue`. None: of up to
-        200 tasks and 300 pairs.
+        `task_difference_ci`, `task_difference_stderr`, `task_difference_quartiles`, `task_pvalue_adjusted` and
+        `interaction_pvalue`. None: of up to 200 tasks and 300 pairs.
     n_resamples : int, optional
         Ceiling on the number of reassignments of each test: all distinct ones if they fit, else so many random ones.
         None: all up to a million, else 9,999.
@@ -118,27 +118,28 @@ def across_tasks(
         With the extra dims of `curves` but `task` in front; `task_effect` has the claims "fixed" and "random". In score
         units: `difference` (pair), `difference_ci` and `difference_ci_simultaneous` (pair, task_effect, ci_bound),
         `task_difference` (pair, task), `task_difference_ci` (pair, task, ci_bound), `task_difference_stderr` (pair,
-        task), its standard error, `task_sd` (pair), the standard deviation over tasks, or families, of true
-        differences, `task_sd_ci` (pair, ci_bound), `task_mean` and `task_mean_sd` (algorithm, task), mean and standard
-        deviation of the runs, `task_mean_ci` (algorithm, task, ci_bound), Student's interval of that mean, of width 0
-        where all runs score the same, `score_mean` (algorithm), the weighted mean over the algorithm's own tasks,
-        `score_mean_ci` (algorithm, ci_bound), its interval for tasks like these and all algorithms together,
-        `score_mean_common` (algorithm), the mean over the tasks of the verdict, NaN for algorithms that it is not
-        about, `smallest_to_show` (pair), the difference that so many tasks show in 8 of 10 cases, and `new_task_ci`
-        (pair, ci_bound), the interval of the difference in one more task. Without unit: `pvalue`, `pvalue_adjusted`,
-        `prob_greater_pvalue`, `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the smallest that is possible
-        (pair, task_effect); `may_be_best` (algorithm, task_effect), 1 where no other algorithm is shown to be better,
-        NaN with a `reference`, or if a circle of pairs over different tasks leaves none; `prob_greater`,
-        `interaction_pvalue`, `tasks_to_show`, how many tasks would show such a difference in 8 of 10 cases,
-        `tasks_at_least`, how many if it is the largest of `difference_ci`, NaN where it is shown, `new_task_level`, and
-        `noise_share`, the part of the variance between tasks that more runs would remove (pair); `share_better` (pair),
-        the share of tasks, or families, in which the first is better, ties left out, `share_better_ci` (pair,
-        ci_bound); `task_pvalue_adjusted` (pair, task); `rank_mean` (algorithm), `place_ci` (algorithm, task_effect,
-        ci_bound); `task_weights` (task) if given. Counts: `n_tasks` and `n_ties` (pair), `n_resamples` (pair,
-        task_effect), `n_runs` (task, algorithm), `n_tasks_algorithm` (algorithm), and `n_tasks_common` of the tasks of
-        the verdict. With a `margin` `margin_pvalue`, `margin_pvalue_adjusted` (Holm, over pairs) and, in score units,
-        `margin_limit` (pair, task_effect), the one-sided lower limit of how much better the first is. NaN where
-        something cannot be said.
+        task), its standard error, `task_difference_quartiles` (pair, quartile), over tasks of equal weight, `task_sd`
+        (pair), the standard deviation over tasks, or families, of true differences, `task_sd_ci` (pair, ci_bound),
+        `task_mean` and `task_mean_sd` (algorithm, task), mean and standard deviation of the runs, `task_mean_ci`
+        (algorithm, task, ci_bound), Student's interval of that mean, of width 0 where all runs score the same,
+        `score_mean` (algorithm), the weighted mean over the algorithm's own tasks, `score_mean_ci` (algorithm,
+        ci_bound), its interval for tasks like these and all algorithms together, `score_mean_common` (algorithm), the
+        mean over the tasks of the verdict, NaN for algorithms that it is not about, `smallest_to_show` (pair), the
+        difference that so many tasks show in 8 of 10 cases, and `new_task_ci` (pair, ci_bound), the interval of the
+        difference in one more task. Without unit: `pvalue`, `pvalue_adjusted`, `prob_greater_pvalue`,
+        `prob_greater_pvalue_adjusted`, `pvalue_adjusted_least`, the smallest that is possible (pair, task_effect);
+        `may_be_best` (algorithm, task_effect), 1 where no other algorithm is shown to be better, NaN with a
+        `reference`, or if a circle of pairs over different tasks leaves none; `prob_greater`, `interaction_pvalue`,
+        `tasks_to_show`, how many tasks would show such a difference in 8 of 10 cases, `tasks_at_least`, how many if it
+        is the largest of `difference_ci`, NaN where it is shown, `new_task_level`, and `noise_share`, the part of the
+        variance between tasks that more runs would remove (pair); `share_better` (pair), the share of tasks, or
+        families, in which the first is better, ties left out, `share_better_ci` (pair, ci_bound);
+        `task_pvalue_adjusted` (pair, task); `rank_mean` (algorithm), `place_ci` (algorithm, task_effect, ci_bound);
+        `task_weights` (task) if given. Counts: `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect),
+        `n_runs` (task, algorithm), `n_tasks_algorithm` (algorithm), and `n_tasks_common` of the tasks of the verdict.
+        With a `margin` `margin_pvalue`, `margin_pvalue_adjusted` (Holm, over pairs) and, in score units, `margin_limit`
+        (pair, task_effect), the one-sided lower limit of how much better the first is. NaN where something cannot be
+        said.
 
     Raises
     ------

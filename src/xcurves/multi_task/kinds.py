@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
-from xcurves.core.labels import CI_BOUNDS, extra_dims
+from xcurves.core.labels import CI_BOUNDS, QUARTILES, extra_dims
 from xcurves.core.later import later
 from xcurves.core.schema import (
     ALONG,
@@ -23,7 +23,7 @@ from xcurves.core.schema import (
     View,
 )
 from xcurves.multi_task.claims import TASK_CLAIMS
-from xcurves.say.pairs import NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+from xcurves.say.pairs import MOST_LISTED, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ _REFERENCES = (
 )
 
 _OPTIONS = ("n_resamples", "paired", "progress", "reference")
+
+
+def _has_task_differences(result: xr.Dataset) -> bool:
+    return "task_difference_quartiles" in result and result.sizes["pair"] <= MOST_LISTED
 
 
 def _several(result: xr.Dataset) -> bool:
@@ -144,6 +148,9 @@ ACROSS_TASKS = ResultKind(
             when="per_task",
         ),
         "task_difference_stderr": Var(_TASK, "standard error of that difference", "score", when="per_task"),
+        "task_difference_quartiles": Var(
+            (*_PAIR, "quartile"), "quartiles over tasks of the difference of mean scores", "score", when="per_task"
+        ),
         "task_pvalue_adjusted": Var(
             _TASK,
             "randomization p-value of the task, adjusted over tasks",
@@ -229,6 +236,7 @@ ACROSS_TASKS = ResultKind(
         "pair": (),
         "task_effect": TASK_CLAIMS,
         "ci_bound": CI_BOUNDS,
+        "quartile": QUARTILES,
         **PAIR_COORDS,
     },
     rows=("pair", "task_effect"),
@@ -277,6 +285,17 @@ ACROSS_TASKS = ResultKind(
                 "random mean": "Open diamonds: the same for tasks like these.",
                 "arrow": "Arrows mark sides without a limit.",
             },
+        ),
+        "task_differences": View(
+            Drawing(picture=_of_shown(plots.task_differences), suits=_has_task_differences),
+            {
+                "": "Differences of mean scores of each pair, the better first: dots for tasks, boxes between their "
+                "quartiles with their medians, diamonds for means with the intervals for all pairs together.",
+                "of random": "Intervals are for tasks like these.",
+                "of fixed": "Intervals are for these very tasks.",
+                "arrow": "Arrows mark sides without a limit.",
+            },
+            default=False,
         ),
         "places": View(
             Drawing(

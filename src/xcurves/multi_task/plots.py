@@ -149,6 +149,25 @@ def _task_marks(pair: xr.Dataset) -> tuple[list[object], list[Mark]]:
     return own[task].to_numpy().tolist(), marks
 
 
+def task_differences(result: xr.Dataset) -> RowsPicture:
+    """Return the quartiles and the tasks of each pair's differences, and its mean; the largest mean on top."""
+    displayed = _displayed(result)
+    claim = str(displayed.attrs["claim"])
+    signed = ("amount", "interval", "task_difference", "task_difference_quartiles")
+    given = of_claim(result, claim).assign(
+        amount=result["difference"], interval=of_claim(result, claim)["difference_ci_simultaneous"]
+    )
+    rows = []
+    for pair in each_of(pairs_by_size(given, given["amount"], signed), "pair"):
+        (mean,) = marks_of(pair["amount"], pair["interval"], BLACK._replace(marker="D"))
+        lower, median, upper = np.sort(pair["task_difference_quartiles"].to_numpy()).tolist()
+        tasks = pair["task_difference"].to_numpy()
+        points = tuple(tasks[np.isfinite(tasks)].tolist())
+        rows.append(Row(str(pair["pair"].item()), (mean,), quartiles=(lower, median, upper), points=points))
+    label = with_units(f"difference of mean {score_name(result)}", result["difference"])
+    return RowsPicture(tuple(rows), label, flags=frozenset({f"of {claim}"}))
+
+
 def probabilities(result: xr.Dataset) -> CellsPicture:
     """Return the matrix of probabilities that the algorithm of the row scores higher than that of the column."""
     p = result["prob_greater_pvalue_adjusted"].sel(task_effect="random").to_numpy()

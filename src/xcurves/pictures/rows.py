@@ -10,11 +10,13 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
+from xcurves.plotting.drawn_names import in_lines
 from xcurves.plotting.look import BLACK, Style, bounds_of
 
 _TEXT_BELOW = 0.8  # height of a text below its row, in rows
 _MARGINS = 1.2  # height of the headings of columns with the margins, in rows
 _ONLY = 1.5  # height of a single row with texts beside it
+_TWO_LINES = 1.4  # height of rows whose names have two lines, of that of others
 _LETTERS_APART = 3  # letters that the space before a column takes
 
 
@@ -97,6 +99,8 @@ class RowsPicture:
         if self.columns and len(self.rows) == 1 and not self.texts_below:
             return _ONLY
         high = self.pitch * (self.depth + 1)
+        if any("\n" in name for name in in_lines([row.name for row in self.rows])):
+            high *= _TWO_LINES
         if self.columns:
             high += _MARGINS
         return high
