@@ -63,7 +63,7 @@ def test_rows_are_in_the_order_of_means_and_only_those_that_may_be_best_have_col
     _, means = ax.child_axes
     drawn = [(y, x, line.get_color()) for line in means.lines if line.get_marker() == "o" for x, y in line.get_xydata()]
     np.testing.assert_allclose([x for _, x, _ in sorted(drawn)], 100 * found.score_mean.values[order])
-    assert [color != "0.72" for _, _, color in sorted(drawn)] == best.tolist()
+    assert [color != "#B8B8B8" for _, _, color in sorted(drawn)] == best.tolist()
     matplotlib.pyplot.close(ax.figure)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from xcurves.pictures.pair_rows import ABOVE, BELOW
 from xcurves.pictures.rows import Mark, Row, RowsBeside, RowsPicture
-from xcurves.plotting.drawn_names import in_lines, wrapped
+from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.look import slot_of
 
 if TYPE_CHECKING:
@@ -185,8 +185,7 @@ def _draw_open_ends(ax: Axes, placed: Sequence[tuple[float, Mark]]) -> None:
 
 def _name_rows(ax: Axes, picture: RowsPicture, size: float) -> None:
     """Name rows at the left, headings in bold; long names of pairs stand in two lines."""
-    names = in_lines([row.name for row in picture.rows])
-    ax.set_yticks(picture.places.tolist(), names, fontsize=size)
+    ax.set_yticks(picture.places.tolist(), picture.names, fontsize=size)
     for label, row in zip(ax.get_yticklabels(), picture.rows, strict=True):
         label.set_color(row.ink)
         if row.is_heading:

@@ -282,9 +282,10 @@ class Comparison(JoinedTasks):
         """Fill in what is known of each task by itself."""
         out["task_difference"][:] = pairs.d
         out["task_difference_stderr"][:] = np.sqrt(pairs.v)
-        some = np.isfinite(pairs.d).any(axis=-1)
-        quartiles = np.nanquantile(np.where(np.isfinite(pairs.d), pairs.d, np.nan)[some], [0.25, 0.5, 0.75], axis=-1)
-        out["task_difference_quartiles"][some] = quartiles.T
+        for quartiles, differences in zip(out["task_difference_quartiles"], pairs.d, strict=True):
+            known = differences[np.isfinite(differences)]
+            if known.size:
+                quartiles[:] = np.quantile(known, [0.25, 0.5, 0.75])
         pvalues, tested = np.full(pairs.d.shape, np.nan), ~np.isnan(pairs.v)
         for (n_a, n_b), turned in product(np.unique(pairs.runs[tested], axis=0).tolist(), (False, True)):
             alike = (pairs.runs == (n_a, n_b)).all(axis=-1) & (is_turned == turned)[:, np.newaxis]

@@ -18,8 +18,8 @@ from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import lower_is_better
 
-_BEHIND = "0.72"  # of algorithms that are shown not to be the best
-_INK = "0.45"
+_BEHIND = "#B8B8B8"  # of algorithms that are shown not to be the best
+_INK = "#737373"
 _MANY = 30  # rows beyond which they are low
 _LOW = 0.76  # height of a low row, of the usual one
 _MOST_BARS = 12  # that join algorithms not shown to differ: more are a wall

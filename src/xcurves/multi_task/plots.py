@@ -35,7 +35,7 @@ from xcurves.say.pairs import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_GREY = "0.55"
+_GREY = "#8C8C8C"
 _MOST_PAIRS = 300  # that a forest lists
 _GAP = 0.3  # rows above the means over tasks
 TASK_PITCH = 0.8  # height of the row of a task, of that of a pair

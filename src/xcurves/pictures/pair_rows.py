@@ -16,7 +16,7 @@ from xcurves.say.pairs import PairRow, between, heading, keeps_direction, most_a
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
 ABOVE, BELOW = "> 0", "< 0"  # ends that the test set to 0
 NAMES_OF_COLUMNS = ("estimate", "interval", "p")
-_GREY, _INK = "0.6", "0.45"  # of pairs that are not shown to differ
+_GREY, _INK = "#999999", "#737373"  # of pairs that are not shown to differ
 
 
 def rows_of_pairs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -10,12 +11,13 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.plotting.drawn_names import in_lines
 from xcurves.plotting.look import BLACK, Style, bounds_of
 
 _TEXT_BELOW = 0.8  # height of a text below its row, in rows
 _MARGINS = 1.2  # height of the headings of columns with the margins, in rows
 _ONLY = 1.5  # height of a single row with texts beside it
+_LONG = 32  # letters of a name that has one line
+_PAIR_WORD = re.compile(" (over|below|-) ")
 _TWO_LINES = 1.4  # height of rows whose names have two lines, of that of others
 _LETTERS_APART = 3  # letters that the space before a column takes
 
@@ -77,6 +79,14 @@ class RowsPicture:
     fewer: RowsPicture | None = None  # the most important rows, where there is no room for all
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of rows, those of pairs in two lines where one is long."""
+        names = tuple(row.name for row in self.rows)
+        if max(map(len, names), default=0) <= _LONG:
+            return names
+        return tuple(_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names)
+
+    @property
     def places(self) -> Floats:
         """Where rows stand, the first at 0."""
         below = [_TEXT_BELOW if self.texts_below and any(row.texts) else 0.0 for row in self.rows]
@@ -99,7 +109,7 @@ class RowsPicture:
         if self.columns and len(self.rows) == 1 and not self.texts_below:
             return _ONLY
         high = self.pitch * (self.depth + 1)
-        if any("\n" in name for name in in_lines([row.name for row in self.rows])):
+        if any("\n" in name for name in self.names):
             high *= _TWO_LINES
         if self.columns:
             high += _MARGINS
@@ -113,7 +123,7 @@ class RowsPicture:
     @property
     def letters_of_names(self) -> int:
         """How many letters the longest name has."""
-        return max((len(line) for row in self.rows for line in row.name.split("\n")), default=0)
+        return max((len(line) for name in self.names for line in name.split("\n")), default=0)
 
     @property
     def letters_of_columns(self) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from textwrap import fill
@@ -24,7 +23,6 @@ _LINE = 32  # letters in a line of a label
 # letters of a name that fit beside a panel, and how many of a longer one's last are kept
 _LONG, _KEPT = (28, 10)
 _FEW_ROWS = 24  # whose names have the usual size
-_PAIR_WORD = re.compile(" (over|below|-) ")
 _SIDES = ("algorithm_a", "algorithm_b")
 
 
@@ -108,16 +106,8 @@ def _safe(words: str) -> str:
     return lines
 
 
-def in_lines(names: Sequence[str]) -> list[str]:
-    """Return names of rows, those of pairs in two lines where one is long."""
-    if longest_line(names) <= _LINE:
-        return list(names)
-    return [_PAIR_WORD.sub(r" \1\n", name, count=1) for name in names]
-
-
 def list_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name rows on the y axis, the first on top; long names of pairs stand in two lines."""
-    names = in_lines(names)
+    """Name rows on the y axis, the first on top."""
     size = None
     if len(names) > _FEW_ROWS:
         size = "x-small"

@@ -15,15 +15,17 @@ from xcurves.core.labels import CI_BOUNDS, each_of
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
 from xcurves.core.schema import ResultKind
-from xcurves.core.validation import check_curves
+from xcurves.core.validation import check_choice, check_curves
 from xcurves.draw.interactive_curves import import_plotly, interactive_curves
+from xcurves.draw.interactive_rows import interactive_rows
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, is_uneven
+from xcurves.pictures.rows import RowsBeside, RowsPicture
 from xcurves.plotting.facets import split
 from xcurves.plotting.look import Style, style_in, with_styles
-from xcurves.results import prepare
+from xcurves.results import ask, prepare
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import label_of
 
@@ -34,13 +36,16 @@ _ALL = "all tasks"
 _SCORE = re.compile(r"\bscore\b")
 
 
-def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
-    """Draw curves, or a result along training or the budget, as an interactive figure of Plotly.
+def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth: float = 0.0) -> Figure:
+    """Draw curves, or a result along training or the budget or in rows, as an interactive figure of Plotly.
 
     Parameters
     ----------
     data : DataArray, dims (..., algorithm, run, training), or Dataset
-        Curves, in the unit of the scores; or a result that has mean curves, or differences of them, with bands.
+        Curves, in the unit of the scores; or a result that has mean curves, or differences of them, with bands, or a
+        picture of rows.
+    view : str, optional
+        Of a result: which picture of rows, as of `plot`. By default its curves, else the first picture of rows.
     smooth : float, default 0
         Of curves: weight of the past, from 0 to below 1, in an exponential mean of every run over its levels, without
         the pull of a start at 0; said in the label of the axis.
@@ -55,7 +60,7 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
     ModuleNotFoundError
         If plotly (extra ``interactive``) is not installed.
     ValueError, TypeError
-        If `data` are no curves, or a result without curves, or if `smooth` is not as described.
+        If `data` are no curves, or a result without curves and rows, or if `view` or `smooth` is not as described.
 
     Notes
     -----
@@ -71,6 +76,8 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
     Lines of many levels are drawn by the lowest and the highest value of each column of pixels. With more than a
     million numbers, single runs are there for the first entry of the menu only; the title says so.
 
+    Of rows, the figure says the numbers of a row where the pointer is; a menu shows one of several tasks.
+
     Examples
     --------
     >>> import xcurves
@@ -81,6 +88,8 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
     """
     import_plotly()  # what it lacks is said before any work
     if not isinstance(data, xr.Dataset):
+        if view is not None:
+            raise Refusal("view", view, "is for results; these are curves", "Leave it out")
         return interactive_curves(_pictures_of_curves(data, smooth))
     if check_smooth(smooth):
         raise Refusal(
@@ -89,7 +98,14 @@ def explore(data: xr.DataArray | xr.Dataset, *, smooth: float = 0.0) -> Figure:
             f"is for curves; got {smooth} with a result, whose bands are its own",
             "Leave it out",
         )
-    return interactive_curves(_pictures_of_result(data))
+    kind, result = prepare(data)
+    curves = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
+    declared = _declared_curves(kind, result, view) if curves or view is not None else []
+    if declared:
+        return interactive_curves(declared)
+    if view is None and curves:
+        return interactive_curves(_pictures_of_result(kind, result, *curves[0]))
+    return interactive_rows(*_rows_of_result(kind, result, view))
 
 
 def _pictures_of_curves(data: xr.DataArray, smooth: float) -> list[CurvesPicture]:
@@ -105,21 +121,31 @@ def _pictures_of_curves(data: xr.DataArray, smooth: float) -> list[CurvesPicture
     return [replace(each, title=_ALL) for each in pictures_of(over)] + pictures
 
 
-def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
-    """Return a picture for each task of a result."""
-    kind, result = prepare(data)
-    known = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
-    if not known:
-        raise Refusal(
-            "data",
-            UNSAID,
-            f"a result of {kind.name} has no curves to explore",
-            Cure("Its pictures: ", call(".curves.plot")),
-        )
-    declared = _declared_pictures(kind, result)
-    if declared:
-        return declared
-    name, band = known[0]
+def _rows_of_result(kind: ResultKind, result: xr.Dataset, view: str | None) -> tuple[list[RowsPicture], list[str]]:
+    """Return the picture of rows of each task of a result, by a view or the first that has some, and their titles."""
+    names = list(kind.views) if view is None else [view]
+    panels = split(with_styles(result, {}), kind.panel_dims(result))
+    for name in names:
+        make = kind.views[name].drawing.picture
+        if make is None:
+            continue
+        rows, titles = [], []
+        for panel in panels:
+            made = ask(kind, panel.data, make, "explore")
+            for picture in made.pictures if isinstance(made, RowsBeside) else [made]:
+                if isinstance(picture, RowsPicture):
+                    rows.append(picture)
+                    titles.append(escape_controls(panel.title or picture.x_label))
+        if rows:
+            return rows, titles
+    said = f"a result of {kind.name} has no curves or rows to explore"
+    if view is not None:
+        said = f"view {view!r} of {kind.name} has no rows to explore"
+    raise Refusal("data", UNSAID, said, Cure("Its pictures: ", call(".curves.plot")))
+
+
+def _pictures_of_result(kind: ResultKind, result: xr.Dataset, name: str, band: str) -> list[CurvesPicture]:
+    """Return a picture of curves with their bands for each task of a result."""
     who, along = kind.variables[name].core
     dims = [dim for dim in result[name].dims if dim not in (who, along)]
     titles = [""]
@@ -144,14 +170,17 @@ def _pictures_of_result(data: xr.Dataset) -> list[CurvesPicture]:
     return [replace(picture, x=Scale(of_x, kind_of_x)) for picture in pictures]
 
 
-def _declared_pictures(kind: ResultKind, result: xr.Dataset) -> list[CurvesPicture]:
-    """Return the picture of each task that the first view of a kind declares, if that has curves."""
-    make = next(iter(kind.views.values())).drawing.picture
+def _declared_curves(kind: ResultKind, result: xr.Dataset, view: str | None) -> list[CurvesPicture]:
+    """Return the picture of each task that a view of a kind declares, by default the first, if that has curves."""
+    name = next(iter(kind.views))
+    if view is not None:
+        name = check_choice("view", view, list(kind.views))
+    make = kind.views[name].drawing.picture
     if make is None:
         return []
     found = []
     for panel in split(with_styles(result, {}), kind.panel_dims(result)):
-        picture = make(panel.data)
+        picture = ask(kind, panel.data, make, "explore")
         if not isinstance(picture, CurvesPicture):
             return []
         found.append(replace(picture, title=escape_controls(panel.title)))

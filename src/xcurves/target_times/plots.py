@@ -19,7 +19,7 @@ from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_GREY = "0.55"
+_GREY = "#8C8C8C"
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8, 1, 1.25, 1.5, 2, 4, 8, 16)
 _NEAR = 1.05  # speed-ups that need fine ticks
 _GAP = 0.6  # rows above the name of an algorithm

@@ -1,0 +1,131 @@
+"""A picture of rows is declared as data once and comes in matplotlib, in Plotly and on the page."""
+
+import ast
+import inspect
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xcurves
+from pictures import faults
+from refusals import refused
+from strategies import make_curves
+from synthetic_results import synthetic_result
+from xcurves import kinds
+from xcurves.core.schema import Drawing, View
+from xcurves.multi_task import plots
+from xcurves.pictures.rows import Mark, Row, RowsPicture
+
+pytest.importorskip("matplotlib")
+DRAWING = {"ax", "axes", "matplotlib", "plotly", "pyplot", "figure", "Axes"}
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(9, 3, 4, 1)) + np.arange(3)[:, np.newaxis, np.newaxis]
+    curves = make_curves(values, task=list("abcdefghi"))
+    return curves.curves.across_tasks(n_resamples=199, rng=0)
+
+
+def test_quartiles_are_those_of_the_tasks_that_both_have(result):
+    found = result["task_difference_quartiles"]
+    for pair in result["pair"].values:
+        expected = np.quantile(result["task_difference"].sel(pair=pair).values, [0.25, 0.5, 0.75])
+        np.testing.assert_allclose(found.sel(pair=pair), expected)
+    assert found["quartile"].values.tolist() == ["lower", "median", "upper"]
+    absent = make_curves(np.random.default_rng(0).normal(size=(6, 3, 4, 1)), task=list("abcdef"))
+    absent[4:, 2] = np.nan
+    part = absent.curves.across_tasks(n_resamples=99, rng=0)
+    of_four = (absent.mean("run")[:4, 0] - absent.mean("run")[:4, 2]).values.ravel()
+    own = part["task_difference_quartiles"].sel(pair="a0 - a2")
+    np.testing.assert_allclose(own, np.quantile(of_four, [0.25, 0.5, 0.75]))
+
+
+def test_boxes_show_the_variables_of_the_result_the_better_first(result):
+    picture = plots.task_differences(result)
+    for row in picture.rows:
+        better, other = row.name.split(" over ")
+        sign, pair = 1, f"{better} - {other}"
+        if pair not in result["pair"].values:
+            sign, pair = -1, f"{other} - {better}"
+        one = result.sel(pair=pair)
+        assert row.marks[0].value == pytest.approx(sign * one["difference"].item())
+        assert row.marks[0].value >= 0
+        np.testing.assert_allclose(sorted(row.points), np.sort(sign * one["task_difference"].values))
+        np.testing.assert_allclose(row.quartiles, np.sort(sign * one["task_difference_quartiles"].values))
+    means = [row.marks[0].value for row in picture.rows]
+    assert means == sorted(means, reverse=True)
+
+
+def test_a_picture_of_rows_needs_no_drawing_code():
+    """The only function of the view and its declaration name nothing that draws."""
+    view = kinds.kind("across_tasks").views["task_differences"]
+    assert view.drawing.draw is None
+    tree = ast.parse(inspect.getsource(plots.task_differences))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not names & DRAWING
+    assert len(inspect.getsource(plots.task_differences).splitlines()) <= 25
+
+
+def test_boxes_come_in_matplotlib_and_plotly(result):
+    ax = result.curves.plot("task_differences")
+    assert faults(ax.figure) == []
+    boxes = [each for each in ax.collections if each.get_gid() == "box"]
+    assert len(boxes) == 3
+    pytest.importorskip("plotly")
+    figure = result.curves.explore("task_differences")
+    names = list(figure.layout.yaxis.ticktext)
+    assert names == [row.name for row in plots.task_differences(result).rows]
+    points = [trace.x for trace in figure.data if trace.mode == "markers" and len(trace.x) == 9]
+    assert len(points) == 3
+
+
+def test_a_view_that_is_declared_outside_comes_in_every_way(result, monkeypatch, tmp_path):
+    pytest.importorskip("plotly")
+
+    def ranks(found):
+        rows = [Row(str(one["algorithm"].item()), (Mark(one["rank_mean"].item()),)) for one in
+                (found.isel(algorithm=place) for place in range(found.sizes["algorithm"]))]  # fmt: skip
+        return RowsPicture(tuple(rows), "mean rank", reference=None)
+
+    kind = kinds.kind("across_tasks")
+    views = {"ranks": View(Drawing(picture=ranks), "Mean ranks."), **kind.views}
+    monkeypatch.setattr("xcurves.results.kind_of", lambda _: replace(kind, views=views))
+    monkeypatch.setattr("xcurves.plotting.dispatch.kind_of", lambda _: replace(kind, views=views))
+    ax = result.curves.plot("ranks")
+    assert ax.get_xlabel() == "mean rank"
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a0", "a1", "a2"]
+    figure = result.curves.explore("ranks")
+    assert list(figure.layout.yaxis.ticktext) == ["a0", "a1", "a2"]
+    assert figure.layout.xaxis.title.text == "mean rank"
+    page = xr.DataTree.from_dict({"across_tasks": result}).curves.report(tmp_path / "page.html").read_text()
+    assert "Mean ranks." in page
+
+
+@pytest.mark.parametrize(("name", "view"), [("pairwise", "difference"), ("performance_cdf", "statistics")])
+def test_rows_of_several_panels_have_a_menu(name, view):
+    pytest.importorskip("plotly")
+    found = synthetic_result(name, 3, 4)
+    figure = found.curves.explore(view) if name == "pairwise" else found.isel(param=[0]).curves.explore(view)
+    menu = figure.layout.updatemenus[0].buttons
+    assert len(menu) == 3
+    for place, button in enumerate(menu):
+        shown = button.args[0]["visible"]
+        assert any(shown)
+        first = next(at for at, is_shown in enumerate(shown) if is_shown)
+        assert figure.data[first].visible == (place == 0)
+
+
+def test_what_has_no_rows_is_refused(result):
+    pytest.importorskip("plotly")
+    with refused("data", names="view 'prob_greater' of across_tasks has no rows to explore"):
+        result.curves.explore("prob_greater")
+    with refused("view", "forests"):
+        result.curves.explore("forests")
+    with refused("view", "runs", cure="Leave it out"):
+        xcurves.explore(make_curves(np.random.default_rng(0).normal(size=(2, 3, 4))), "runs")
