@@ -1,5 +1,6 @@
 """The picture and the table of places: who may be the best, between which places, and who is not shown to differ."""
 
+import re
 from html import unescape
 from itertools import combinations, pairwise
 
@@ -10,6 +11,7 @@ import xarray as xr
 import xcurves
 from items import KIND, compare, make_items
 from xcurves.multi_task.place_plots import joined_stretches
+from xcurves.plotting import facets
 
 matplotlib = pytest.importorskip("matplotlib")
 ACCURACY = np.linspace(0.2, 0.8, 8)
@@ -98,15 +100,23 @@ def test_the_picture_of_100_algorithms_can_be_read():
 
 
 @pytest.mark.slow
-def test_of_many_algorithms_places_are_drawn_and_written_on_the_page(tmp_path):
-    many = of_many(170)
-    with pytest.raises(xcurves.Refusal, match="view 'places' of so many rows"):
-        many.curves.plot()
+def test_of_many_algorithms_places_are_drawn_and_written_on_the_page(tmp_path, monkeypatch):
+    many = of_many(181)
+    ax = many.curves.plot()
+    wide, high = ax.figure.get_size_inches()
+    assert len(ax.get_yticklabels()) == 181
+    assert wide <= 14 < high
+    # the size that is named when a smaller one is asked for is one that draws
+    with pytest.raises(xcurves.Refusal, match="view 'places' of so many rows") as refused:
+        many.curves.plot(figsize=(6, 6))
+    wide, high = re.search(r"figsize=\((.*?), (.*?)\)", str(refused.value)).groups()
+    assert len(many.curves.plot(figsize=(float(wide), float(high))).get_yticklabels()) == 181
     several = of_many(26)
     labels = [[each.get_xlabel() for each in ax.child_axes] for ax in map(several.curves.plot, (None, "places"))]
     assert labels[0] == labels[1] == ["place", "mean accuracy (%)"]
     matplotlib.pyplot.close("all")
     # where no figure has room the page says so
+    monkeypatch.setattr(facets, "_MOST_INCHES", 14.0)
     page = xr.DataTree.from_dict({"across_tasks": many}).curves.report(tmp_path / "page.html").read_text()
     assert "Not drawn: view 'places' of so many rows" in unescape(page)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,8 +98,9 @@ RANDOMIZED_ANOVA = ResultKind(
     statements=text.anova_statements,
     part=Part(
         0,
-        comparable,
+        partial(comparable, few_tasks=True),
         ("n_resamples", "paired", "progress"),
+        select_asked=comparable,
         digest=captioned(
             tables.anova_digest,
             "Analyses of variance, a row for each task: F and p by the error of each effect itself (split-plot), which "
@@ -191,8 +193,9 @@ PAIRWISE = ResultKind(
     ),
     part=Part(
         1,
-        comparable,
+        partial(comparable, few_tasks=True),
         ("n_resamples", "paired", "reference"),
+        select_asked=comparable,
     ),
     views={
         "curve_difference": View(

@@ -13,6 +13,7 @@ from xcurves.core import labels, run_checks, validation
 from xcurves.core.direction import says_higher
 from xcurves.core.refusal import UNSAID, Cure, Refusal
 
+MOST_TASKS = 200  # each of which is tested and described by itself
 _INDEPENDENT = ("randomsampler", "gridsampler", "unknown")
 
 
@@ -35,17 +36,41 @@ class NotApplicableError(Exception):
         self.obvious = obvious
 
 
+def refuse_many_tasks(curves: xr.DataArray) -> None:
+    """Refuse items, many tasks of several algorithms, which are compared over all of them instead of one by one."""
+    dims = labels.extra_dims(curves)
+    if len(dims) != 1 or curves.sizes["algorithm"] < 2:
+        return
+    n_tasks = curves.sizes[dims[0]]
+    if n_tasks > MOST_TASKS:
+        noun = labels.noun(str(dims[0]))
+        raise NotApplicableError(
+            f"{n_tasks:,} {noun}s are compared over all of them: beyond {MOST_TASKS} they are not described one by one",
+            obvious=True,
+        )
+
+
+def have_single_runs(curves: xr.DataArray) -> bool:
+    """Return whether curves are of several tasks of one dim, in each of which an algorithm has one run at most."""
+    dims = labels.extra_dims(curves)
+    if len(dims) != 1 or curves.sizes[dims[0]] < 2 or curves.sizes["algorithm"] < 2:
+        return False
+    is_there = curves.notnull().any("training")
+    return bool((is_there.sum("run") <= 1).all())
+
+
 def comparable(
     curves: xr.DataArray,
     least_levels: int = 1,
     *,
     single_runs: bool = False,
     least_tasks: int = 1,
+    few_tasks: bool = False,
 ) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves with the tasks absent that cannot be compared, no options, and attrs with the reasons.
 
-    With fewer than `least_tasks` the method does not apply. `single_runs`: tasks in which each algorithm has one run
-    can be compared, by their differences over tasks.
+    With fewer than `least_tasks` the method does not apply, with `few_tasks` neither to many. `single_runs`: tasks in
+    which each algorithm has one run can be compared, by their differences over tasks.
     """
     adaptive = adaptive_sampler(curves.attrs)
     if adaptive:
@@ -55,6 +80,8 @@ def comparable(
         )
     if least_levels > 1 and validation.is_without_training(curves):
         raise NotApplicableError("scores have no training", obvious=True)
+    if few_tasks:
+        refuse_many_tasks(curves)
     has = curves.notnull()
     of_curve = has.sum("training").transpose(..., "algorithm", "run")
     of_task = has.any(["algorithm", "run"]).sum("training")
@@ -66,8 +93,12 @@ def comparable(
     n_levels = known["of_task"].to_numpy().ravel()
 
     why: dict[int, Refusal] = {}  # of each task whose algorithms cannot be compared
+    fine: set[bytes] = set()  # counts that can be compared: thousands of items have the same
     for task, name in enumerate(names):
         only = slice(task, task + 1)
+        same = counts[task].tobytes() + n_levels[only].tobytes()
+        if same in fine:
+            continue
         try:
             _check_levels(n_levels[task], least_levels, name)
             with run_checks.with_cure(curves):
@@ -75,6 +106,8 @@ def comparable(
             run_checks.check_groups(present, name, algorithms, runs, paired=False, single_runs=single_runs)
         except Refusal as refusal:
             why[task] = refusal
+        else:
+            fine.add(same)
     if not why:
         return curves, {}, {}
 
@@ -82,7 +115,8 @@ def comparable(
         reason = why[0].problem
         if len(why) > 1:
             reason += f" (none of {len(why)} tasks can be compared)"
-        raise NotApplicableError(reason, why[0].cure)
+        # of single runs the comparison over tasks is the answer
+        raise NotApplicableError(reason, why[0].cure, expected=have_single_runs(curves))
     n_compared = len(names) - len(why)
     if n_compared < least_tasks:
         first = next(iter(why.values()))

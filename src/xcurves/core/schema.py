@@ -148,6 +148,7 @@ class Drawing:
     # letters of the names and numbers beside a panel of rows
     beside: Callable[[xr.Dataset], float] | None = None
     claims: str = ""  # the dim of claims, one of which it shows
+    tall: bool = False  # whether its figure grows with its rows beyond the usual height
 
     def lists(self, result: xr.Dataset) -> bool:
         """Return whether the view of a result lists things in rows."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core.applicability import NotApplicableError
+from xcurves.core.applicability import NotApplicableError, have_single_runs, refuse_many_tasks
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
 from xcurves.core.schema import (
@@ -66,6 +66,14 @@ def final_scores(
     said = f"{name} {ends}".strip() if units in ("1", "") else f"{ends} {units}"
     by_task = ", task by task: see the coordinate training" if level.min() < level.max() else ""
     return scores, {}, {"final": said + by_task}
+
+
+def final_scores_of_runs(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+    """Return what `final_scores` does, of tasks that are few and have runs to describe."""
+    refuse_many_tasks(curves)
+    if have_single_runs(curves):
+        raise NotApplicableError("each algorithm has one run in each task", expected=True)
+    return final_scores(curves)
 
 
 def trials_of_search(
@@ -201,7 +209,8 @@ PERFORMANCE_CDF = ResultKind(
     statements=text.statistic_statements,
     part=Part(
         4,
-        final_scores,
+        final_scores_of_runs,
+        select_asked=final_scores,
         digest=captioned(
             text.statistic_digest,
             "Statistics of the final scores, a row for each task and algorithm.",

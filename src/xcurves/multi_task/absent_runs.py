@@ -67,8 +67,8 @@ def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
     if is_lazy(curves):
         return
     others = [each for each in curves.dims if each not in (dim, "algorithm")]
-    has = curves.notnull().any(others).transpose(dim, "algorithm").to_numpy()
-    common = has.T.astype(np.float64) @ has
+    has = curves.notnull().any(others).transpose(dim, "algorithm").to_numpy().astype(float)  # for a fast product
+    common = has.T @ has
     n_own = np.diagonal(common).copy()
     np.fill_diagonal(common, 0.0)
     alone = (n_own >= _SEVERAL) & (common.max(axis=1, initial=0.0) == 0)

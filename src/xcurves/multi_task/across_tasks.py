@@ -18,6 +18,7 @@ from xcurves.core import (
     task_dims,
     validation,
 )
+from xcurves.core.applicability import MOST_TASKS
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import call
 from xcurves.core.run_checks import Context, within_budget
@@ -42,7 +43,7 @@ from xcurves.multi_task.task_options import (
 
 _BY_RANKS = "holm (fixed), step-down min-p (random)"
 _BY_T = "holm (fixed), step-down max-t (random)"
-_MOST_TASKS, _MOST_PAIRS = 200, 300  # of which each task is tested by itself
+_MOST_PAIRS = 300  # of which each task is tested by itself, unless tasks are many
 
 
 def across_tasks(
@@ -330,7 +331,7 @@ def across_tasks(
 def _is_per_task(per_task: bool | None, n_tasks: int, n_pairs: int) -> bool:
     """Return whether each task is tested by itself."""
     if per_task is None:
-        return n_tasks <= _MOST_TASKS and n_pairs <= _MOST_PAIRS
+        return n_tasks <= MOST_TASKS and n_pairs <= _MOST_PAIRS
     return validation.check_flag("per_task", per_task)
 
 

@@ -300,6 +300,7 @@ ACROSS_TASKS = ResultKind(
         "places": View(
             Drawing(
                 picture=_of_shown(place_plots.places),
+                tall=True,
                 suits=_several,
             ),
             {

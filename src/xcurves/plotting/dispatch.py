@@ -367,6 +367,7 @@ def _plot_result(
         title_letters=longest,
         beside=beside,
         names=legend,
+        tall=all(each.view.drawing.tall for each in drawn),
     )
     first = drawn[0]
     overlaid = _overlaid(first, data, room.columns)

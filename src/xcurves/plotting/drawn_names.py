@@ -53,7 +53,8 @@ def drawable(data: Labelled) -> Labelled:
         values.reshape(-1)[:] = drawn
         if names.dtype.kind != "O":
             values = values.astype(str)
-        data = data.assign_coords({coord: data[coord].copy(data=values)})
+        # a copy of the array would copy the coordinates of all pairs with it
+        data = data.assign_coords({coord: data[coord].variable.copy(data=values)})
 
     variables: Any = data.coords
     if isinstance(data, xr.Dataset):

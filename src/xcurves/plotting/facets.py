@@ -155,6 +155,7 @@ class Room:
     title_letters: int = 0  # of the longest title of a panel
     beside: float = 0.0  # letters of names and numbers beside a panel of rows
     names: tuple[str, ...] = ()  # of a legend above the panels
+    tall: bool = False  # whether the figure is as high as its rows need
 
     def size(self) -> Size | None:
         """Return the width and height of the figure, None if the panels cannot be read in it."""
@@ -235,7 +236,10 @@ class Room:
         wide = self._usual_width()
         highs = [self._usual_height(rows, wide) for rows in self._rows_of_panels()]
         width = wide * self.grid.n_columns
-        return width, min(max(sum(highs), width / _FLAT), LARGEST)
+        highest = LARGEST
+        if self.tall:
+            highest = max(LARGEST, min(self._least()[1], _MOST_INCHES))
+        return width, min(max(sum(highs), width / _FLAT), highest)
 
     def _rows_of_panels(self) -> Sequence[float]:
         """Return how many rows each row of panels has."""

@@ -122,8 +122,9 @@ SS_PROFILE = ResultKind(
     statements=text.profile_statements,
     part=Part(
         2,
-        partial(comparable, least_levels=2),
+        partial(comparable, least_levels=2, few_tasks=True),
         ("n_resamples", "paired", "progress"),
+        select_asked=partial(comparable, least_levels=2),
         along=True,
         digest=captioned(
             text.profile_digest,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from xcurves.core import direction, labels
 from xcurves.core.refusal import escape_controls
@@ -103,10 +105,34 @@ def counts(curves: xr.DataArray) -> pd.DataFrame:
         "absent runs": [listed(runs[~each], _ABSENT) or "none" for each in present],
     }
     if not is_without_training(curves):
-        columns |= {
-            "training levels": list(map(len, levels)),
-            "from": [each[0] if len(each) else np.nan for each in levels],
-            "to": [each[-1] if len(each) else np.nan for each in levels],
-        }
+        columns |= _of_levels(levels)
     index = pd.MultiIndex.from_product([pd.Index(curves[dim].to_numpy(), dtype=object) for dim in dims], names=dims)
     return pd.DataFrame(columns, index)
+
+
+def _of_levels(levels: Sequence[NDArray[Any]]) -> dict[str, list[Any]]:
+    """Return how many training levels each row has, its first and its last."""
+    return {
+        "training levels": list(map(len, levels)),
+        "from": [each[0] if len(each) else np.nan for each in levels],
+        "to": [each[-1] if len(each) else np.nan for each in levels],
+    }
+
+
+def counts_over_tasks(curves: xr.DataArray) -> pd.DataFrame:
+    """Return a row for each algorithm: in how many tasks it has runs, and how many; its training levels."""
+    has_score = curves.notnull()
+    n_runs = has_score.any("training").sum("run").transpose(..., "algorithm").to_numpy()
+    n_runs = n_runs.reshape(-1, curves.sizes["algorithm"])
+    columns = {
+        "tasks": np.count_nonzero(n_runs, axis=0),
+        "absent tasks": np.count_nonzero(n_runs == 0, axis=0),
+        "runs": n_runs.sum(axis=0),
+        "fewest in a task": np.where(n_runs > 0, n_runs, n_runs.max()).min(axis=0),
+        "most": n_runs.max(axis=0),
+    }
+    if not is_without_training(curves):
+        at_level = has_score.any(["run", *labels.extra_dims(curves)]).transpose("algorithm", "training").to_numpy()
+        levels = [curves["training"].to_numpy()[each] for each in at_level]
+        columns |= _of_levels(levels)
+    return pd.DataFrame(columns, pd.Index(curves["algorithm"].to_numpy(), dtype=object, name="algorithm"))

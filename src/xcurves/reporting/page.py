@@ -14,19 +14,19 @@ from typing import Any
 import xarray as xr
 
 from xcurves.core import labels, provenance, validation
+from xcurves.core.applicability import MOST_TASKS
 from xcurves.core.atomic_write import atomic_write, check_place
 from xcurves.core.validation import is_without_training
 from xcurves.plotting.curves import curves_caption
 from xcurves.reporting import interactive as scripts
 from xcurves.reporting import markup, pictures
-from xcurves.reporting.curves_section import anchors, counts, gallery_of_tasks, lead_of, title_of
+from xcurves.reporting.curves_section import anchors, counts, counts_over_tasks, gallery_of_tasks, lead_of, title_of
 from xcurves.reporting.page_part import Links, PagePart, figures
 from xcurves.reporting.paper import describe_methods
 from xcurves.reporting.score_table import score_table
 from xcurves.results import missing_parts, parts_of
 from xcurves.say.numbers import label_of
 
-_MOST_TASKS = 200  # of more, items, sentences say where algorithms disagree, without a table and a picture of each
 _GIVEN = {
     "rng": "Seed",
     "confidence_level": "Confidence level",
@@ -140,7 +140,7 @@ def _page(
         tasks = [name.removesuffix(": ") for name in labels.task_names(curves)]
         title = title_of(curves)
         lead = markup.paragraph(lead_of(curves, tasks), "lead")
-        if 1 < len(tasks) <= _MOST_TASKS and not is_without_training(curves):
+        if 1 < len(tasks) <= MOST_TASKS and not is_without_training(curves):
             links = anchors(curves)
 
     parts = [PagePart.of(result, links) for result in results_of.values()]
@@ -167,7 +167,7 @@ def _page(
     missing = markup.items(missing_parts(attrs), plain=True)
     sections += [
         ("methods", "How it was done", _methods(attrs, results_of)),
-        ("numbers", "All numbers", _numbers(verdict, curves, links)),
+        ("numbers", "All numbers", _numbers(verdict, curves, len(tasks), links)),
         ("missing", "Not in this analysis", missing),
     ]
 
@@ -233,7 +233,7 @@ def _curves_on_top(
 def _scores(verdict: PagePart, tasks: Sequence[str], links: Links) -> str:
     """Return the scores of tasks and algorithms; of a single task there is no table."""
     scores = verdict.kind.by_task
-    if scores is None or not 1 < len(tasks) <= _MOST_TASKS:
+    if scores is None or not 1 < len(tasks) <= MOST_TASKS:
         return ""
     table = score_table(scores(verdict.result))
     return markup.score_table(table, list(links.values()))
@@ -250,13 +250,14 @@ def _methods(attrs: Mapping[Any, Any], results_of: Mapping[str, xr.Dataset]) -> 
     return "".join(blocks)
 
 
-def _numbers(verdict: PagePart, curves: xr.DataArray | None, links: Links) -> str:
+def _numbers(verdict: PagePart, curves: xr.DataArray | None, n_tasks: int, links: Links) -> str:
     """Return the table and all sentences of the verdict, and what was compared."""
     numbers = verdict.table + verdict.sentences()
     if curves is not None:
         what = "Runs" if is_without_training(curves) else "Runs and training levels"
         caption = f"{what}. Scores: {label_of(curves)}."
-        numbers += markup.html_table(counts(curves), caption, links)
+        table = counts(curves) if n_tasks <= MOST_TASKS else counts_over_tasks(curves)
+        numbers += markup.html_table(table, caption, links)
     return numbers
 
 

@@ -50,7 +50,8 @@ class Compared:
     @property
     def own_rows(self) -> list[PairRow]:
         """Return the pairs of algorithms that the verdict is about."""
-        return [row for row in self.rows if {*row[:2]} <= {*self.algorithms}]
+        own = set(self.algorithms)
+        return [row for row in self.rows if row[0] in own and row[1] in own]
 
     @property
     def best(self) -> str | None:
