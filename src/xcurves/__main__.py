@@ -26,13 +26,10 @@ _BAD_INPUT = (
     ImportError,
 )
 
-# the modules of subcommands
-_ROOMS = {"sequential": "xcurves.cli.looks", "gate": "xcurves.cli.looks", "watch": "xcurves.cli.watch"}
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    from xcurves.cli.options import program, settle
+    from xcurves.cli.options import ROOMS, program, settle
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     run: Callable[[Namespace], int]
@@ -42,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         as_words = listing.as_json if "--json" in given else listing.as_text
         print(as_words(SOURCES))
         return 0
-    if given[:1] and given[0] in _ROOMS:
-        command = import_module(_ROOMS[given[0]]).COMMANDS[given[0]]
+    if given[:1] and given[0] in ROOMS:
+        command = import_module(ROOMS[given[0]]).COMMANDS[given[0]]
         options, run = command.parser().parse_args(given[1:]), command.run
     else:
         from xcurves.cli.options import parser
@@ -80,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 130
         except Exception as error:
             if options.json:
-                print(outputs.text_of_error(error))
+                print(outputs.text_of_error(error, options))
             if options.traceback:
                 # Python's own exit status is 1, which is a decision
                 traceback.print_exc()

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -149,18 +150,44 @@ def test_tasks_that_it_takes_are_those_of_the_nearest_rival():
     assert (as_items["tasks"], as_items["items"]) == (None, answer["next"]["tasks"])
 
 
-@pytest.mark.parametrize(
-    ("options", "argument"),
-    [
-        (["scores.csv", "--algorithm", "nobody"], "algorithm"),
-        (["nothing.csv"], None),
-        (["scores.csv", "--no-such-option"], None),
-        (["scores.csv", "--better", "nobody"], None),
-        (["gate", "scores.csv", "--baseline", "nobody"], None),
-    ],
-)
-def test_what_is_refused_is_an_object_with_status_2(options, argument, capsys):
+# of each command: what is refused, the argument at fault and what was typed
+REFUSED = [
+    (["scores.csv", "--algorithm", "nobody"], "algorithm", "nobody"),
+    (["scores.csv", "--value", "scor"], "value", "scor"),
+    (["scores.csv", "--select", "agent=c"], "select", "agent=c"),
+    (["scores.csv", "--method", "linear"], "method", "linear"),
+    (["scores.csv", "--no-such-option"], "no-such-option", None),
+    (["scores.csv", "--inclde", "anova"], "inclde", None),
+    (["scores.csv", "--include", "anva"], "include", "anva"),
+    (["scores.csv", "--n-resamples", "x"], "n_resamples", "x"),
+    (["scores.csv", "--fill-failed", "x"], "fill_failed", "x"),
+    (["scores.csv", "--better"], "better", None),
+    (["scores.csv", "--better", "nobody"], "better", "nobody"),
+    (["scores.csv", "--figure", "x.gif"], "figure", "x.gif"),
+    (["scores.csv", "--output", "nowhere/x.nc"], "output", "nowhere/x.nc"),
+    (["nothing.csv"], "archive", "nothing.csv"),
+    (["scores.csv", "scores.csv"], "archive", "scores.csv"),
+    (["empty.csv"], "archive", "empty.csv"),
+    (["gate", "scores.csv", "--baseline", "nobody"], "baseline", "nobody"),
+    (["gate", "scores.csv", "--baseline", "best", "--looks", "1,x"], "looks", "1,x"),
+    (["gate", "scores.csv"], "baseline", None),
+    (["gate", "--baseline", "best"], "archive", None),
+    (["sequential", "scores.csv", "--look", "batch", "--looks", "2"], "look", "batch"),
+    (["sequential", "scores.csv"], "looks", None),
+    (["sequential", "scores.csv", "--looks", "2", "--look", "batch", "--batch-size", "3"], "batch_size", None),
+    (["watch", "nowhere"], "archive", "nowhere"),
+    (["watch", "--looks", "2"], "archive", None),
+    (["watch", "folder", "--looks", "3,2"], "looks", "3,2"),
+    (["watch", "folder", "--every", "0"], "every", 0.0),
+    (["sources", "--no-such-option"], "no-such-option", None),
+]
+
+
+@pytest.mark.parametrize(("options", "argument", "value"), REFUSED)
+def test_what_is_refused_is_an_object_with_status_2(options, argument, value, capsys):
     write_scores()
+    Path("empty.csv").write_text("agent,seed,score\n")
+    Path("folder").mkdir()
     try:
         status, out, err = run(capsys, *options, "--json")
     except SystemExit as ended:
@@ -169,10 +196,28 @@ def test_what_is_refused_is_an_object_with_status_2(options, argument, capsys):
     assert status == 2
     assert err
     assert error["reason"]
-    assert error["value"] != ""
+    assert (error["argument"], error["value"]) == (argument, value)
     assert not Path("scores-answer.nc").exists()
-    if argument is not None:
-        assert error["argument"] == argument
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        (["scores.csv", "--inclde", "anova"], "--include"),
+        (["scores.csv", "--include", "anva"], "anova"),
+        (["wach", "folder"], "watch"),
+        (["gat"], "gate"),
+        (["scores.csv", "--value", "scor"], "score"),
+        (["watch", "folder", "--lokks", "2"], "--looks"),
+    ],
+)
+def test_what_is_misspelt_gets_the_nearest(options, meant, capsys):
+    write_scores()
+    with suppress(SystemExit):
+        main([*options, "--json"])
+    out, err = capsys.readouterr()
+    assert f"Did you mean {meant!r}?" in err
+    assert checked(out)["error"]["cure"].endswith(f"Did you mean {meant!r}?")
 
 
 def test_a_question_has_each_reading_in_a_line(capsys):
@@ -187,23 +232,77 @@ def test_a_question_has_each_reading_in_a_line(capsys):
 
 def test_the_sources_are_one_object(capsys):
     status, out, _ = run(capsys, "sources", "--json")
-    said = json.loads(out)
+    said = checked(out)
     assert status == 0
     assert {"name", "what", "files", "command"} == set(said["sources"][0])
     assert run(capsys, "--json", "sources")[1] == out
 
 
-def test_an_unexpected_error_is_4_and_an_object(monkeypatch, capsys):
-    write_scores()
+# Every command with what ends it with each of the statuses that it has.
+STATUSES = [
+    ([], ["--n-resamples", "9"], 0),
+    ([], ["--better", "best"], 0),
+    ([], ["--better", "low"], 1),
+    ([], ["--better", "mid", "--select", "agent=mid", "--select", "agent=low"], 3),
+    ([], ["--no-such-option"], 2),
+    (["gate"], ["--baseline", "low", "--candidate", "best"], 0),
+    (["gate"], ["--baseline", "best"], 1),
+    (["gate"], ["--baseline", "low", "--looks", "16"], 3),
+    (["gate"], ["--baseline", "nobody"], 2),
+    (["sequential"], ["--looks", "2", "--batch-size", "4"], 0),
+    (["sequential"], ["--looks", "4", "--batch-size", "4"], 3),
+    (["sequential"], ["--looks", "2", "--batch-size", "3"], 2),
+    (["watch"], ["--looks", "8"], 0),
+    (["watch"], ["--looks", "8", "--better", "mid"], 1),
+    (["watch"], ["--looks", "8", "--select", "agent=mid", "--select", "agent=low"], 3),
+    (["watch"], ["--looks", "8,4"], 2),
+    (["sources"], [], 0),
+    (["sources"], ["--no-such-option"], 2),
+]
 
-    def broken(*_, **__):
+
+@pytest.mark.parametrize(("command", "options", "status"), STATUSES)
+def test_every_command_ends_with_its_statuses_and_an_object(command, options, status, here, monkeypatch, capsys):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    write_scores(gap=9.0)
+    os.utime("scores.csv", (1e9, 1e9))
+    log = [] if command == ["sources"] else ["scores.csv"]
+    github = [] if command == ["sources"] else ["--github"]
+    try:
+        found, out, _ = run(capsys, *command, *log, *options, "--json", *github)
+    except SystemExit as ended:
+        found, (out, _) = ended.code, capsys.readouterr()
+    answer = checked(out.splitlines()[-1])
+    assert found == status
+    assert ("error" in answer) == (status == 2)
+    if github and status != 2:
+        written = (here / "summary.md").read_text()
+        assert answer["verdict"].split()[0] in written
+        assert f"Exit status {status}: " in written
+        assert "| pair | difference |" in written
+
+
+@pytest.mark.parametrize(
+    ("command", "broken"),
+    [
+        (["scores.csv"], "analyze"),
+        (["gate", "scores.csv", "--baseline", "low"], "gate"),
+        (["sequential", "scores.csv", "--looks", "2", "--batch-size", "4"], "sequential"),
+        (["watch", "scores.csv", "--looks", "8"], "sequential"),
+    ],
+)
+def test_an_unexpected_error_is_4_and_an_object(command, broken, monkeypatch, capsys):
+    write_scores()
+    os.utime("scores.csv", (1e9, 1e9))
+
+    def fail(*_, **__):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(xcurves, "analyze", broken)
-    status, out, err = run(capsys, "scores.csv", "--json")
+    monkeypatch.setattr(xcurves, broken, fail)
+    status, out, err = run(capsys, *command, "--json")
     assert (status, checked(out)["error"]["reason"]) == (4, "a bug")
     assert "ZeroDivisionError" in err
-    assert run(capsys, "scores.csv", "--traceback")[0] == 4
+    assert run(capsys, *command, "--traceback")[0] == 4
 
 
 @pytest.mark.parametrize(("name", "status"), [("best", 0), ("mid", 1), ("low", 1)])

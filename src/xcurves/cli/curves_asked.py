@@ -39,8 +39,8 @@ def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -
     _check_runs_short(options)
     if options.align is None and set(how.values()) != {None}:
         raise Refusal(
-            "",
-            UNSAID,
+            "method",
+            options.method,
             "--method and --tolerance are for --align LEVELS",
             "Say them: --align 0,1000,2000",
         )
@@ -57,8 +57,8 @@ def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -
             curves = _aligned(curves, how, options)
         if options.align and not curves.notnull().any():
             raise Refusal(
-                "",
-                UNSAID,
+                "align",
+                options.align,
                 f"--align {options.align} leaves no score of any run",
                 "Name levels that runs reach",
             )
@@ -75,15 +75,15 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
     names = list(map(str, opened.data_vars))
     if not names:
         raise Refusal(
-            "",
-            UNSAID,
+            "path",
+            str(options.archive),
             f"ARCHIVE {options.archive} has no variable that could be scores",
         )
     if len(names) > 1:
         command = command_with(options, ["--value", names[0]])
         raise Refusal(
-            "",
-            UNSAID,
+            "path",
+            str(options.archive),
             f"ARCHIVE has {len(names)} variables that could be scores, {listed(names)}",
             f"Type one: {command}",
         )
@@ -100,11 +100,11 @@ def read_curves(
     """Return one of several scores as curves, each run at its own levels or all at the union of them."""
     if isinstance(opened, xr.Dataset):
         if value not in opened:
-            raise not_found(f"--value {value} is no variable of ARCHIVE", value, opened.data_vars)
+            raise not_found("value", value, "is no variable of ARCHIVE", value, opened.data_vars)
         if options.missing_scores == "failed":
             raise Refusal(
-                "",
-                UNSAID,
+                "missing_scores",
+                options.missing_scores,
                 "--missing-scores failed is for rows of a table, and ARCHIVE has none",
                 "Leave it out; of runs that end early say what they are with --runs-short",
             )
@@ -143,8 +143,8 @@ def _check_runs_short(options: argparse.Namespace) -> None:
     """Refuse what is said of short runs where no common levels are taken."""
     if options.runs_short is not None and options.align is None:
         raise Refusal(
-            "",
-            UNSAID,
+            "runs_short",
+            options.runs_short,
             f"--runs-short {options.runs_short} is for common training levels",
             Cure("Say which: ", give(on="intersection", runs_short=options.runs_short)),
         )
@@ -278,8 +278,8 @@ def steps_of_budget(given: str | None) -> int:
         return FRACTIONS
     if not number.isdecimal() or not 0 < int(number) <= _MOST_STEPS:
         raise Refusal(
-            "",
-            UNSAID,
+            "align",
+            given,
             f"--align budget:N takes a whole number from 1 to {_MOST_STEPS}; got {given!r}",
             "Try budget:20",
         )
@@ -300,8 +300,8 @@ def parse_levels(given: str) -> On:
     except (ValueError, ArithmeticError):
         pass
     raise Refusal(
-        "",
-        UNSAID,
+        "align",
+        given,
         f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}",
         did_you_mean(given, (*_NAMED, "budget")).removeprefix(". ") or "Put ARCHIVE before the options",
     )

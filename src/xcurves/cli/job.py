@@ -42,8 +42,8 @@ def run_job(options: argparse.Namespace) -> int:
     """Do the job; return the exit status."""
     if options.better is not None and options.reference not in (None, options.better):
         raise Refusal(
-            "",
-            UNSAID,
+            "better",
+            options.better,
             f"--better {options.better} needs its pairs, and --reference {options.reference} leaves them out",
             "Leave --reference out",
         )
@@ -112,8 +112,8 @@ def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:
     kind = find_kind(opened)
     if kind is not None:
         raise Refusal(
-            "",
-            UNSAID,
+            "path",
+            str(options.archive),
             f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves",
             "Name the archive that it was made from",
         )
@@ -123,8 +123,8 @@ def _page_of_analysis(tree: xr.DataTree, options: argparse.Namespace) -> Path:
     """Write the page of an analysis that was opened."""
     if options.output or not options.report:
         raise Refusal(
-            "",
-            UNSAID,
+            "path",
+            str(options.archive),
             f"ARCHIVE {options.archive} holds an analysis",
             "Make its page: --report page.html, or analyse its curves again: --include all",
         )
@@ -174,8 +174,8 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
         real = os.path.realpath(path)
         if real in taken:
             raise Refusal(
-                "",
-                UNSAID,
+                option,
+                str(path),
                 f"{words} is the file of {taken[real]}",
                 "Name another, or run one at a time",
             )
@@ -185,7 +185,7 @@ def _files(options: argparse.Namespace, what: str) -> dict[str, Files]:
             _check_file(option, path, what)
         except (OSError, ImportError) as error:
             reason = str(error).removeprefix(str(of_path(path)))
-            raise type(error)(f"{words}{reason}") from error
+            raise Refusal(option, UNSAID, f"{words}{reason}") from error
     return files
 
 
@@ -203,7 +203,7 @@ def _check_file(option: str, path: Path, what: str) -> None:
         facets.import_pyplot()
         if path.suffix.lower() not in saved.FORMATS:
             raise Refusal(
-                "path",
+                "figure",
                 UNSAID,
                 f"--figure {path} must end with {', '.join(saved.FORMATS)}",
                 "Name another",

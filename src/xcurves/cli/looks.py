@@ -194,7 +194,7 @@ def _run_sequential(options: argparse.Namespace) -> int:
 def _run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
-        raise Refusal("", UNSAID, "ARCHIVE is missing", "Name the log of all runs so far")
+        raise Refusal("path", UNSAID, "ARCHIVE is missing", "Name the log of all runs so far")
     numbers, how_read, log = _scores(options)
     scores, which_end = with_direction(numbers, options)
     if options.higher_is_better is False:
@@ -229,8 +229,8 @@ def _opened(options: argparse.Namespace, what: str) -> Table | xr.Dataset:
     opened = open_archive(options)
     if isinstance(opened, xr.DataTree):
         raise Refusal(
-            "",
-            UNSAID,
+            "path",
+            str(options.archive),
             f"ARCHIVE {options.archive} holds an analysis, not {what}",
             "Name the archive it was made from",
         )
@@ -242,7 +242,7 @@ def _only_curves(opened: Table | xr.Dataset, options: argparse.Namespace, what: 
     curves, *more = [curves for _, curves in curves_of_options(opened, options)]
     if more:
         raise Refusal(
-            "",
+            "value",
             UNSAID,
             f"--value is given {1 + len(more)} times; {what} has one",
             "Name one",
@@ -290,7 +290,7 @@ def _planned(options: argparse.Namespace) -> str:
     """Return which of the planned looks could show a difference."""
     if options.batch_size is None:
         raise Refusal(
-            "",
+            "path",
             UNSAID,
             "ARCHIVE is missing",
             "Name the log, or plan without one: --batch-size N",
@@ -324,7 +324,7 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
     """Return the curves of what was selected, with the look of every run."""
     look = options.look
     if look and isinstance(opened, Table) and look not in opened.frame:
-        raise not_found(f"--look {look} is no column of ARCHIVE", look, opened.frame)
+        raise not_found("look", look, "is no column of ARCHIVE", look, opened.frame)
     selected = select(opened, options)
     log = selected
     run = options.run or "run"
@@ -342,9 +342,9 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
         return xcurves.assign_looks(curves, selected.frame.set_index(run)[look])
     if look not in curves.coords:
         raise Missing(
-            "curves",
-            UNSAID,
-            f"--look {look} is no coordinate of ARCHIVE",
+            "look",
+            look,
+            "is no coordinate of ARCHIVE",
             "Say how many runs: --batch-size 5",
         )
     if look == "look":

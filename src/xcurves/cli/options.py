@@ -11,12 +11,15 @@ from shlex import join
 from typing import Any, NoReturn, get_args
 
 from xcurves.core.known import Duplicates
-from xcurves.core.labels import did_you_mean
-from xcurves.core.refusal import UNSAID, Missing
+from xcurves.core.labels import did_you_mean, nearest
+from xcurves.core.refusal import UNSAID, Missing, Refusal
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.short_runs import HOW
 from xcurves.kinds import PARTS
 
+# Modules of subcommands with options of their own.
+ROOMS = {"sequential": "xcurves.cli.looks", "gate": "xcurves.cli.looks", "watch": "xcurves.cli.watch"}
+SUBCOMMANDS = (*ROOMS, "sources")
 PAIRS = "pairs"  # of --include: all pairs of the verdict
 
 _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs to an answer, an archive and a page.
@@ -37,10 +40,18 @@ _EPILOG = """examples:
     %(prog)s returns.csv --select task=Hopper --align 1e4:1e6:1e4 --method mean --drop-incomplete --include all
   TensorBoard event files in runs/TASK/ALGORITHM/SEED:
     %(prog)s runs/ --folders task algorithm run --select tag=eval/return
-  Runs come in batches, and after each: is it clear, or are more needed?
-    %(prog)s sequential --help
-  Keep or drop one change after the other, by the exit status:
-    %(prog)s gate --help
+
+subcommands, each with --help:
+  sequential  runs come in batches, and after each: is it clear, or are more needed?
+  gate        keep or drop one change after the other, by the exit status
+  watch       runs are going on: a line when something changed, until it is clear
+  sources     what can be read
+
+how to read the answer:
+  "has the highest mean" is what was measured, and may be chance. Only "shown" is a claim: p, adjusted over all pairs,
+  is at most 1 - C. "may be best" are all than which none is shown to be better: with several of them it is open which
+  is best. "Not shown" does not mean equal: of tasks and questions the answer says how many more would tell.
+  p is for one look at finished runs; who looks again after more runs needs sequential, gate or watch.
 
 exit status:
   0  done; with --better NAME: NAME is shown to be better than every other
@@ -66,11 +77,13 @@ def command_with(options: argparse.Namespace, added: Sequence[str]) -> str:
     return f"{program()} {join([*given, *added])}"
 
 
-def not_found(refusal: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()) -> Missing:
-    """Return the error about a name that is unknown: the names that are known, and the nearest."""
+def not_found(
+    argument: str, value: object, reason: str, name: str, known: Iterable[Any], other_names: Iterable[str] = ()
+) -> Missing:
+    """Return the error about a name that an option has and nobody knows: the names that are known, and the nearest."""
     listed = ", ".join(map(repr, known))
     near = did_you_mean(name, [*other_names, *known])
-    return Missing("", UNSAID, refusal, f"It has {listed}{near}")
+    return Missing(argument, value, reason, f"It has {listed}{near}")
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,8 +91,9 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, description: str, epilog: str, archive: str, metavar: str = "ARCHIVE") -> None:
         form = argparse.RawDescriptionHelpFormatter
-        super().__init__(prog, None, description, epilog, formatter_class=form, allow_abbrev=False)
-        self._is_json = False  # whether stdout is for one JSON object
+        usage = f"{prog} [{metavar}] [options]"
+        super().__init__(prog, usage, description, epilog, formatter_class=form, allow_abbrev=False)
+        self._given: list[str] = []
         # levels too, -5:5:1, are no options
         self._negative_number_matcher = re.compile(r"-[\d.]")
         add = self.add_argument
@@ -198,27 +212,58 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an option that there is not is refused before one that is required is missed."""
-        self._is_json = "--json" in args
+        self._given = list(args)
         known = [option for option in self._option_string_actions if option.startswith("--")]
         for word in args:
             name = word.partition("=")[0]
             if name.startswith("--") and name not in ("--", *known):
-                near = did_you_mean(name, known)
-                self.error(f"there is no option {name}{near or '. It has ' + ', '.join(known)}")
+                near = nearest(name, known)
+                cure = near or f"It has {', '.join(known)}"
+                self._refuse(Mistyped(name.removeprefix("--"), UNSAID, f"there is no option {name}", cure))
         return super().parse_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
+        """Say what argparse found in one line."""
+        self._refuse(_mistyped(message, self._given))
+
+    def _refuse(self, refusal: Mistyped) -> NoReturn:
         """Print what is wrong and where to find help."""
-        choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        if choice:
-            message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
-        if not message.endswith((".", "?")):
-            message += "."
-        if self._is_json:
+        if "--json" in self._given:
             from xcurves.cli.outputs import text_of_error
 
-            print(text_of_error(ValueError(message)))
-        self.exit(2, f"{self.prog}: {message} Help: {self.prog} --help\n")
+            print(text_of_error(refusal, argparse.Namespace()))
+        told = str(refusal)
+        if not told.endswith((".", "?")):
+            told += "."
+        self.exit(2, f"{self.prog}: {told} Help: {self.prog} --help\n")
+
+
+class Mistyped(Refusal):
+    """Words of a command that are no options of it; the reason is a whole sentence."""
+
+    @property
+    def problem(self) -> str:
+        """The reason, which names the option."""
+        return self.reason
+
+
+def _mistyped(said: str, given: Sequence[str]) -> Mistyped:
+    """Return what argparse said in words, with the option that it is about, its value, and the nearest right one."""
+    about = re.search(r"--([\w-]+)", said)
+    argument = about[1].replace("-", "_") if about else ""
+    value: Any = UNSAID
+    cure = ""
+    wrong = re.search(r"(?:invalid \S+ value|invalid choice|got): '(.*?)'|got '(.*)'", said)
+    if wrong:
+        value = wrong[1] or wrong[2]
+    choice = re.search(r"\(choose from (.*)\)", said)
+    if choice:
+        cure = nearest(value, re.findall(r"[\w-]+", choice[1]))
+    extra = re.fullmatch(r"unrecognized arguments: (.*)", said)
+    if extra:  # behind what is taken for ARCHIVE
+        argument, value = "archive", extra[1]
+        cure = nearest(given[0], SUBCOMMANDS)
+    return Mistyped(argument, value, said.removeprefix("argument "), cure)
 
 
 def repeats_scores(options: argparse.Namespace) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import xarray as xr
 
 from xcurves.core.labels import did_you_mean
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import DATA, UNSAID, Refusal
 from xcurves.reporting.answer import of_refusal, to_dict
 from xcurves.say.numbers import decimals_of, interval, open_interval, p_text, rounded
 
@@ -29,9 +29,11 @@ def check_outputs(options: argparse.Namespace) -> None:
     """Refuse options of output that do not go together."""
     several = len(getattr(options, "value", None) or []) > 1
     if several and getattr(options, "better", None):
-        raise Refusal("", UNSAID, "--better is about one score, and --value names several", "Name one")
+        raise Refusal("better", options.better, "--better is about one score, and --value names several", "Name one")
     if options.github and options.json and _SUMMARY not in os.environ:
-        raise Refusal("", UNSAID, f"--github prints to stdout without {_SUMMARY}, as --json does", "Leave one out")
+        raise Refusal(
+            "github", UNSAID, f"--github prints to stdout without {_SUMMARY}, as --json does", "Leave one out"
+        )
 
 
 @contextmanager
@@ -51,11 +53,18 @@ def keep_answer(tree: xr.DataTree, options: argparse.Namespace) -> None:
         options.answers.append(to_dict(tree))
 
 
-def text_of_error(error: Exception) -> str:
-    """Return why a command was refused as JSON in one line."""
+def text_of_error(error: Exception, options: argparse.Namespace) -> str:
+    """Return why a command was refused as JSON in one line, with the option at fault and what was typed for it."""
     if not isinstance(error, Refusal):
-        error = Refusal("", UNSAID, str(error.args[0] if error.args else error))
-    return text_of_json(of_refusal(error))
+        error = Refusal("", UNSAID, str(error.args[0] if isinstance(error, KeyError) and error.args else error))
+    answer = of_refusal(error)
+    told = answer["error"]
+    if told["argument"] in DATA:
+        told["argument"] = "archive"
+    typed = getattr(options, told["argument"] or "", None)
+    if told["value"] is None and isinstance(typed, str | float | int | Path) and not isinstance(typed, bool):
+        told["value"] = typed if isinstance(typed, str | float | int) else str(typed)
+    return text_of_json(answer)
 
 
 def text_of_json(answer: Mapping[str, Any]) -> str:
@@ -148,7 +157,7 @@ def status_of_better(answer: Mapping[str, Any], name: str) -> int:
     check_name(name, names)
     if not answer["pairs"] or any("task" in pair for pair in answer["pairs"]):
         what = f"--better {name} needs pairs of algorithms, over all tasks where there are several"
-        raise Refusal("", UNSAID, what, "Leave --include out")
+        raise Refusal("better", name, what, "Leave --include out")
     ahead = behind = 0
     for pair in answer["pairs"]:
         better, worse = better_first(pair, answer)

@@ -82,8 +82,8 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
     if others:
         command = command_with(options, ["--task", others[0]])
         raise Refusal(
-            "",
-            UNSAID,
+            "path",
+            str(options.archive),
             "ARCHIVE has tasks, over which a run is averaged if they are named",
             f"Type: {command}",
         )
@@ -224,8 +224,8 @@ def _refuse_repeats(table: Table, options: argparse.Namespace) -> None:
         further = f" ({len(repeats)} rows repeat one)"
     command = command_with(options, ["--duplicates", "last"])
     raise Refusal(
-        "",
-        UNSAID,
+        "path",
+        str(options.archive),
         f"rows {first} and {second} of ARCHIVE are both of {what}, with the scores {scores[0]:g}"
         f" and {scores[1]:g}{further}",
         f"Give each run a {columns['run']} of its own, or say which row to keep (first, last or mean). Type: {command}",

@@ -74,12 +74,15 @@ def normalized(curves: xr.DataArray, how: str | None) -> tuple[xr.DataArray, str
 def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the low and the high reference of each task, of a table."""
     if not path.is_file():
-        raise FileNotFoundError(f"--normalize takes minmax or a table (.csv); {path} is no file. Check the path")
+        what = f"--normalize takes minmax or a table (.csv); {path} is no file"
+        raise Refusal("normalize", str(path), what, "Check the path")
     table = pd.read_csv(path)
     ends = _columns_of_ends(table)
     dims = extra_dims(curves)
     if len(ends) != 2:
         raise not_found(
+            "normalize",
+            UNSAID,
             f"--normalize {path} must have the columns low and high",
             "low",
             table.columns,
@@ -87,8 +90,8 @@ def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.Data
     if not dims:
         if len(table) != 1:
             raise Refusal(
-                "curves",
-                UNSAID,
+                "normalize",
+                str(path),
                 f"--normalize {path} has {len(table)} rows for scores of one task",
                 "Keep one row",
             )
@@ -98,6 +101,8 @@ def _references(curves: xr.DataArray, path: Path) -> tuple[xr.DataArray, xr.Data
     labels = [name for name in table if name not in ends]
     if not labels:
         raise not_found(
+            "normalize",
+            UNSAID,
             f"--normalize {path} must have a column {dims[0]}",
             str(dims[0]),
             table.columns,

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from xcurves import readers
 from xcurves.archive import read as read_archive
 from xcurves.archive_formats import engine_to_read
-from xcurves.cli.options import NO_TRAINING, not_found
+from xcurves.cli.options import NO_TRAINING, SUBCOMMANDS, not_found
 from xcurves.core import labels, repeated_folds
 from xcurves.core.known import known_of
-from xcurves.core.labels import DIMS
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.labels import DIMS, nearest
+from xcurves.core.refusal import Refusal
 from xcurves.frames.finder import read_frame
 from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
@@ -53,7 +53,8 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
 
         return tutorial.open_dataset(EXAMPLE)
     if not path.exists():
-        raise FileNotFoundError(f"ARCHIVE {path} does not exist. Check the path")
+        near = "" if path.suffix else nearest(path, SUBCOMMANDS)
+        raise Refusal("path", str(path), f"ARCHIVE {path} does not exist", near or "Check the path")
     try:
         is_archive = bool(engine_to_read(path))
     except ValueError:
@@ -105,8 +106,8 @@ def select(opened: Table | xr.Dataset, options: argparse.Namespace, *, may_lack:
         name, _, label = each.partition("=")
         if not (name and label):
             raise Refusal(
-                "",
-                UNSAID,
+                "select",
+                each,
                 f"--select {each}: say NAME=LABEL, such as --select task=Hopper",
             )
         selections.setdefault(name, []).append(label)
@@ -136,6 +137,8 @@ def _known(
     column = renamed.get(name, name)
     if column not in known:
         raise not_found(
+            "select",
+            f"{name}={wanted[0]}",
             f"--select {name}={wanted[0]}: {column!r} is no {what} of ARCHIVE",
             name,
             known,
@@ -156,8 +159,8 @@ def matching(name: str, wanted: Sequence[str], values: NDArray[Any], *, may_lack
         if not np.any(is_wanted) and not may_lack:
             near = labels.did_you_mean(label, known)
             raise Refusal(
-                "",
-                UNSAID,
+                "select",
+                f"{name}={label}",
                 f"--select {name}={label}: there is none",
                 f"{name} has {listed(known, _SHOWN)}{near}",
             )

@@ -110,11 +110,11 @@ class Watch:
 def _check(options: argparse.Namespace) -> None:
     """Refuse what cannot be watched."""
     if options.archive is None:
-        raise Refusal("archive", UNSAID, "DIR is missing", "Name the folder of the runs")
+        raise Refusal("path", UNSAID, "DIR is missing", "Name the folder of the runs")
     if not options.every > 0:
         raise Refusal("every", options.every, "must be above 0", "Give seconds")
     if not options.archive.exists():
-        raise FileNotFoundError(f"DIR {options.archive} does not exist. Check the path")
+        raise Refusal("path", str(options.archive), f"DIR {options.archive} does not exist", "Check the path")
     if options.ledger.resolve().is_relative_to(options.archive.resolve()):
         cure = "Name a place elsewhere: --ledger ../xcurves-watch.json"
         raise Refusal("ledger", str(options.ledger), "must not be in DIR, whose files are logs", cure)

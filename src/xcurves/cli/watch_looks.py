@@ -126,7 +126,7 @@ class Looks:
         gone = [name for name in taken.names if name not in runs.curves]
         if gone:
             cure = f"Put it back, or begin anew with another file than {options.ledger}"
-            raise Refusal("archive", UNSAID, f"run {gone[0].words}, which was compared, is gone", cure)
+            raise Refusal("path", UNSAID, f"run {gone[0].words}, which was compared, is gone", cure)
         (curves,) = (each for _, each in curves_of_options(runs.table(taken.runs, taken.ends), options))
         directed, _ = with_direction(curves, options)
         batches = 1 + np.searchsorted(self.sizes, directed["run"].to_numpy())

@@ -217,7 +217,7 @@ class WatchedRuns:
         assert named.reading is not None
         values = self._options.value or [named.value]
         if len(values) > 1:
-            raise Refusal("", UNSAID, f"--value is given {len(values)} times; watch has one", "Name one")
+            raise Refusal("value", UNSAID, f"--value is given {len(values)} times; watch has one", "Name one")
         self.how_read, self._reading = named.how_read, named.reading
         self._reading = replace(named.reading, score=str(values[0]))
         columns = tuple((dim, name) for dim, name in named.columns.items())

@@ -262,7 +262,7 @@ class Refusal(ValueError):
         unsaid = _is_unsaid(self.value) or says_path
         written = audience.argument(self.argument)
         names_itself = (
-            self.reason.startswith((self.argument, written))
+            self.reason.startswith((self.argument, written, "--"))
             or f"{self.argument}=" in self.reason
             or (written != self.argument and f"{written} " in self.reason)
         )

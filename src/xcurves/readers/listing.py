@@ -36,7 +36,7 @@ def as_text(sources: Sequence[Source]) -> str:
 def as_json(sources: Sequence[Source]) -> str:
     """Return the same table as one JSON object."""
     rows = [{"name": each.name, "what": each.what, "files": each.logs, "command": command_of(each)} for each in sources]
-    return json.dumps({"schema": "xcurves-sources/1", "sources": rows})
+    return json.dumps({"schema": "xcurves-answer/1", "sources": rows})
 
 
 def as_html(sources: Sequence[Source]) -> str:
