@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from places import SHARED
 from refusals import refused
 from strategies import make_curves
@@ -307,7 +308,7 @@ def test_of_runs_that_begin_again_each_command_works(capsys):
     assert [main(shlex.split(command, comments=True)[3:]) for command in commands] == [0, 0]
 
 
-@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+@pytest.mark.parametrize("ending", [slow("svg"), slow("pdf"), "png"])
 def test_the_first_picture_is_written(runs, here, capsys, ending):
     pytest.importorskip("matplotlib")
     runs.to_csv("mine.csv", index=False)

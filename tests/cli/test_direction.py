@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from xcurves.__main__ import main
 from xcurves.cli.options import parser
 from xcurves.cli.scales import with_direction
@@ -34,7 +35,7 @@ def text_of_page(path):
     return re.sub(r"<[^>]*>", "", Path(path).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("options", [[], ["--lower-is-better"], ["--higher-is-better"]])
+@pytest.mark.parametrize("options", [[], slow(["--lower-is-better"]), slow(["--higher-is-better"])])
 def test_of_every_known_name_both_take_the_same_end(options):
     given = {(): None, ("--lower-is-better",): False, ("--higher-is-better",): True}
     asked = parser().parse_args(["a.csv", *options])

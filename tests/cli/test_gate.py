@@ -67,6 +67,7 @@ def test_the_decision_is_the_status(scores, status, said, capsys):
     assert out.startswith(f"read as algorithm = candidate, run = run, no training, score = score\n\n{said}")
 
 
+@pytest.mark.slow
 def test_a_script_gets_the_decision_as_its_status(capsys):
     write_log(("new", BETTER[:3]))
     _, out, _ = gate(capsys)

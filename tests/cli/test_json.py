@@ -305,7 +305,7 @@ def test_an_unexpected_error_is_4_and_an_object(command, broken, monkeypatch, ca
     assert run(capsys, *command, "--traceback")[0] == 4
 
 
-@pytest.mark.parametrize(("name", "status"), [("best", 0), ("mid", 1), ("low", 1)])
+@pytest.mark.parametrize(("name", "status"), [("best", 0), ("mid", 1), slow("low", 1)])
 @pytest.mark.parametrize("lower", [False, True])
 def test_better_is_the_exit_status(name, status, lower, capsys):
     write_scores(gap=-3.0 if lower else 3.0, column="loss" if lower else "score")
@@ -329,6 +329,7 @@ def test_better_of_each_task_by_itself_is_refused(capsys):
     assert "over all tasks" in err
 
 
+@pytest.mark.slow
 def test_better_is_judged_of_an_analysis_that_is_opened_too(capsys):
     pytest.importorskip("matplotlib")
     write_scores()

@@ -74,7 +74,7 @@ def commands(refused):
     ("name", "align"),
     [
         ("c.csv", []),
-        ("c.nc", ["--align"]),
+        slow("c.nc", ["--align"]),
         slow("c.csv", ["--align"]),
         slow("c.nc", []),
         slow("c.csv", ["--align", "budget:20"]),
@@ -246,8 +246,8 @@ def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(tab
     ("name", "said"),
     [
         ("value", "higher is taken as better: the name value does not say"),
-        ("val_loss", "lower is better, as the name val_loss says"),
-        ("return", ""),
+        slow("val_loss", "lower is better, as the name val_loss says"),
+        slow("return", ""),
     ],
 )
 def test_common_levels_change_not_what_says_the_direction(table, capsys, name, said):

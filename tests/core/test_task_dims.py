@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from refusals import refused
 from xcurves.core.refusal import give
 from xcurves.core.task_dims import named_dims
@@ -43,7 +44,7 @@ CALLS = {
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [slow(name) if name == "runs_needed" else name for name in CALLS])
 def test_a_dim_that_a_call_names_is_of_tasks_whatever_its_name_and_labels(name):
     call = CALLS[name]
     # Labels that are texts say by themselves that these are tasks.

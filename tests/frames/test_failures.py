@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import xcurves
+from layers import slow
 from lazy import refuse_to_compute
 from refusals import refused
 from strategies import make_curves
@@ -79,7 +80,7 @@ def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
     ("value", "sentence"),
     [
         ("worst", "2 of 15 runs failed and count as the worst score of their task at each level from then on."),
-        (0.5, "2 of 15 runs failed and count as a score of 0.5."),
+        slow(0.5, "2 of 15 runs failed and count as a score of 0.5."),
         (
             xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}),
             "2 of 15 runs failed and count as the given score of their task.",

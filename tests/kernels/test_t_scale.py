@@ -5,6 +5,7 @@ import pytest
 from scipy import optimize, stats
 
 from items_reference import CASES, distance, is_close, needed, scores_of
+from layers import slow
 from xcurves.kernels.over_tasks import pair_members, t_scale, task_flips
 from xcurves.kernels.over_tasks.sign_plans import Signs
 from xcurves.kernels.resampling import batches, plans
@@ -67,7 +68,7 @@ def plain_step_down(tails):
     return own, adjusted
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("gaps", [slow(False), True])
 @pytest.mark.parametrize("whole", [False, True])
 def test_all_flips_by_a_plain_loop(gaps, whole):
     rng = np.random.default_rng(3)

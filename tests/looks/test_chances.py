@@ -102,6 +102,7 @@ def share_shown(state, past, differences, rng):
 
 
 @pytest.mark.parametrize("state", STATES)
+@pytest.mark.slow
 def test_a_chance_is_that_of_simulated_continuations(state):
     rng = np.random.default_rng(7)
     past = pasts(state, rng, N_STUDIES)

@@ -11,6 +11,7 @@ from scipy import stats
 
 import oracles_gate as oracle
 import xcurves
+from layers import slow
 from pictures import faults
 from places import SHARED
 from refusals import refused
@@ -864,7 +865,7 @@ def test_the_picture_shows_the_record_and_the_audit():
     plt.close(ax.figure)
 
 
-@pytest.mark.parametrize("n_candidates", [1, 5, 20, 60])
+@pytest.mark.parametrize("n_candidates", [1, slow(5), slow(20), 60])
 @pytest.mark.parametrize("options", [{}, {"figsize": (3.3, 2.6)}])
 def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, options):
     plt = pytest.importorskip("matplotlib.pyplot")

@@ -13,6 +13,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 import xcurves
+from layers import slow
 from pictures import curve_names, faults
 from refusals import refused
 from strategies import absent, make_curves, simulate_errors
@@ -121,7 +122,7 @@ def long_curves(n_levels=2000):
     return make_curves(values, training=np.arange(1.0, n_levels + 1))
 
 
-@pytest.mark.parametrize("options", [{}, {"band": "sd"}, {"xscale": "log"}, {"figsize": (14, 4)}])
+@pytest.mark.parametrize("options", [{}, slow({"band": "sd"}), slow({"xscale": "log"}), slow({"figsize": (14, 4)})])
 def test_vector_files_of_long_curves_are_small(tmp_path, options):
     figure = long_curves().curves.plot(**options).figure
     for kind in ("svg", "pdf"):

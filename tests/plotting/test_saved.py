@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import xcurves
+from layers import slow
 from strategies import make_curves
 
 
@@ -34,6 +35,7 @@ def test_letters_of_a_pdf_are_truetype_with_default_settings(curves, tmp_path):
     assert b"/Type3" in plain.read_bytes()  # what the settings change
 
 
+@pytest.mark.slow
 def test_letters_of_an_eps_are_truetype(curves, tmp_path):
     curves.curves.plot(save=tmp_path / "figure.eps", band=None)
     assert b"/FontType 42" in (tmp_path / "figure.eps").read_bytes()
@@ -46,7 +48,7 @@ def test_a_figure_of_a_given_size_keeps_it(curves, tmp_path):
     assert [float(side) / 72 for side in box.groups()] == pytest.approx([5.5, 2.4])
 
 
-@pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
+@pytest.mark.parametrize("ending", ["pdf", slow("svg"), slow("png")])
 def test_equal_pictures_are_equal_files_and_replace_each_other(curves, tmp_path, ending):
     path = tmp_path / f"figure.{ending}"
     curves.curves.plot(save=path)

@@ -22,8 +22,8 @@ from xcurves.plotting.facets import Grid, Room
         ("curves", 8, 3, (3.25, 2)),
         slow("curves", 20, 3, (5.5, 3)),
         slow("across_tasks", 6, 8, (3.25, 2)),
-        ("performance_cdf", 1, 5, (3.25, 2)),
-        ("compare_learners", 1, 10, (3.25, 1.5)),
+        slow("performance_cdf", 1, 5, (3.25, 2)),
+        slow("compare_learners", 1, 10, (3.25, 1.5)),
     ],
 )
 def test_the_size_that_a_refusal_names_works(name, n_tasks, n_algorithms, size):

@@ -16,6 +16,7 @@ from scipy import stats
 
 import test_kinds
 import xcurves
+from layers import slow
 from refusals import refused
 from strategies import make_curves, make_scores
 from xcurves import kinds
@@ -487,7 +488,7 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-@pytest.mark.parametrize("to", ["markdown", "html"])
+@pytest.mark.parametrize("to", ["markdown", slow("html")])
 def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
     nasty = curves.assign_coords(algorithm=["a|b \\ `c`", "<b>x</b> &amp;", "*y* _z_ [l](m)"])
