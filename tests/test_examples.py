@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from xcurves.__main__ import main
-from xcurves.cli.looks import COMMANDS
+from xcurves.cli import looks, watch
 from xcurves.cli.options import parser
 
 pytestmark = pytest.mark.slow
@@ -206,7 +206,7 @@ def test_an_option_in_the_text_is_one(option):
     else:
         assert any(
             option in each()._option_string_actions
-            for each in (parser, *(command.parser for command in COMMANDS.values()))
+            for each in (parser, *(command.parser for command in (looks.COMMANDS | watch.COMMANDS).values()))
         )
 
 
