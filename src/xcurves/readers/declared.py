@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from xcurves.readers.formats import RUN, SCORES, listed_of, names_of
 from xcurves.readers.source import Source
 
 _TOTALS = (
@@ -215,8 +216,8 @@ TABLE = Source(
 ROWS = Source(
     "rows",
     "rows of any format",
-    "delimited text, JSON lines, JSON, parquet or npz with a row for each score, npy for each run",
-    ("delimited", "JSON lines", "JSON", "parquet", "npz", "npy"),
+    f"{listed_of(SCORES)} with {SCORES}, {listed_of(RUN)} for each run",
+    (*names_of(SCORES), *names_of(RUN)),
     by_content=True,
     general=True,
     training=None,

@@ -10,12 +10,13 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.later import later
 from xcurves.core.refusal import Refusal
-from xcurves.readers.formats import arrays, delimited, json_rows, text_lines
+from xcurves.readers.formats import arrays, delimited, json_rows
 from xcurves.readers.log_files import Run, check_cells, needed, parsing, whole_lines
 from xcurves.readers.open_files import (
     HEAD,
@@ -24,6 +25,11 @@ from xcurves.readers.open_files import (
     read_bytes,
     read_text,
 )
+
+if TYPE_CHECKING:
+    from xcurves.readers.formats import text_lines
+else:
+    (text_lines,) = later(__package__, "text_lines")
 
 _NO_LOGS = (  # how names of files begin that are no logs
     *(
@@ -51,21 +57,8 @@ _NO_LOGS = (  # how names of files begin that are no logs
     ),
     *("wandb-summary", "wandb-metadata"),
 )
-_ENDINGS = {
-    ".csv",
-    ".tsv",
-    ".txt",
-    ".log",
-    ".out",
-    ".dat",
-    ".data",
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".parquet",
-    ".pq",
-}
-_ENDINGS |= {".npz", ".npy"}
+# what a file of a format holds
+SCORES, RUN, LINES = "a row for each score", "one run", "lines with a step"
 
 
 class Format(NamedTuple):
@@ -74,6 +67,8 @@ class Format(NamedTuple):
     name: str
     begins: Callable[[bytes, Path], bool]
     read: Callable[[bytes, Path], Run]
+    endings: tuple[str, ...]  # of names of such files
+    holds: str = SCORES
 
 
 def _is_parquet(head: bytes, _: Path) -> bool:
@@ -97,14 +92,25 @@ class Look(NamedTuple):
 
 
 FORMATS = (  # in the order in which a file is compared with them
-    Format("parquet", _is_parquet, _parquet),
-    Format("npz", arrays.begins, arrays.read),
-    Format("npy", arrays.is_one, arrays.read_one),
-    Format("JSON lines", json_rows.are_lines, json_rows.read_lines),
-    Format("JSON", json_rows.is_json, json_rows.read),
-    Format("delimited", delimited.begins, delimited.read),
-    Format("text lines", text_lines.begins, text_lines.read),
+    Format("parquet", _is_parquet, _parquet, (".parquet", ".pq")),
+    Format("npz", arrays.begins, arrays.read, (".npz",)),
+    Format("npy", arrays.is_one, arrays.read_one, (".npy",), RUN),
+    Format("JSON lines", json_rows.are_lines, json_rows.read_lines, (".jsonl", ".ndjson")),
+    Format("JSON", json_rows.is_json, json_rows.read, (".json",)),
+    Format("delimited", delimited.begins, delimited.read, (".csv", ".tsv", ".dat", ".data")),
+    Format("text lines", text_lines.begins, text_lines.read, (".txt", ".log", ".out"), LINES),
 )
+
+
+def names_of(holds: str) -> tuple[str, ...]:
+    """Return the names of the formats that hold such a thing, the most usual first."""
+    return tuple(each.name for each in reversed(FORMATS) if each.holds == holds)
+
+
+def listed_of(holds: str) -> str:
+    """Return the same as words."""
+    *names, last = names_of(holds)
+    return f"{', '.join(names)} or {last}" if names else last
 
 
 def format_of(path: Path) -> str:
@@ -163,9 +169,8 @@ def could_be_log(path: Path) -> bool:
     plain = path.name.lower().removesuffix(".gz")
     ending = Path(plain).suffix
     stem = plain.partition(".")[0]
-    return ending in _ENDINGS and not any(
-        stem == word or stem.startswith((f"{word}_", f"{word}-")) for word in _NO_LOGS
-    )
+    known = any(ending in each.endings for each in FORMATS)
+    return known and not any(stem == word or stem.startswith((f"{word}_", f"{word}-")) for word in _NO_LOGS)
 
 
 def read_rows(path: Path, name: str = "", *, cut: bool = False) -> Run:
@@ -179,7 +184,7 @@ def read_rows(path: Path, name: str = "", *, cut: bool = False) -> Run:
         raise Refusal(
             "path",
             str(path),
-            f"{path} has no rows that are known: no table, JSON, parquet, npz or lines with a step",
+            f"{path} has no rows that are known: no {listed_of(SCORES)}, no {listed_of(RUN)}, no {LINES}",
             "Remove it",
         )
     with parsing(path, name):
