@@ -22,6 +22,8 @@ from xcurves.readers.open_files import (
     read_text,
 )
 
+__all__ = ["metric_history"]  # others serve declarations of sources
+
 # That are read of runs and their metrics; of traces, which are not, MLflow itself computes a column.
 _TABLES = (
     "alembic_version experiments experiment_tags runs tags params metrics latest_metrics inputs input_tags datasets"

@@ -36,6 +36,8 @@ from xcurves.readers.open_files import (
     read_bytes,
 )
 
+__all__ = ["intermediate_values", "trials"]  # others serve declarations of sources
+
 _MARKS = {  # the first letters, in small ones, of attributes that samplers store with trials and studies
     "grid_id": "GridSampler",
     "search_space": "GridSampler",

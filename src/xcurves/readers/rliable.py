@@ -19,6 +19,8 @@ from xcurves.readers.logs import check_named, files_below
 from xcurves.readers.open_files import one_array, open_arrays, read_bytes
 from xcurves.readers.packages import RLIABLE, RLIABLE_CURVES
 
+__all__ = ["scores"]  # others serve declarations of sources
+
 
 @names_options
 def scores(

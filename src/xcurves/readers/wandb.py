@@ -18,6 +18,8 @@ from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
 
+__all__ = ["run_history"]  # others serve declarations of sources
+
 # how W&B writes what JSON has no numbers for
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 _SAMPLES = 500
