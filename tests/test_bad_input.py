@@ -1,6 +1,7 @@
 """What cannot be used is told in one line, with the option or the correction that cures it, and nothing is written."""
 
 import gzip
+import os
 import re
 from pathlib import Path
 
@@ -156,10 +157,22 @@ def test_a_folder_that_is_not_writable(refusal):
     assert refusal("--report", "/proc/self/page.html").endswith("that you may write to and that has room")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_called_a_pipe(refusal, here):
+    os.mkfifo("scores.csv")
+    said = " is a pipe or a device, which is read only once. Write what comes from it to a file, and name that"
+    assert refusal("scores.csv") == f"scores.csv{said}"
+    assert refusal("/dev/null") == f"/dev/null{said}"
+    with pytest.raises(xcurves.Refusal, match="is a pipe or a device"):
+        xcurves.readers.read("scores.csv")
+
+
 def test_what_is_no_archive(refusal, curves, here):
     curves.to_dataset().assign(other=curves).to_netcdf("two.nc")
     xcurves.randomized_anova(curves).to_netcdf("r.nc")
-    assert refusal("gone.nc") == "ARCHIVE gone.nc does not exist. Check the path"
+    assert refusal("gone.nc") == "gone.nc does not exist. Check the path"
+    assert refusal("tow.nc") == "tow.nc does not exist. Did you mean 'two.nc'?"
+    assert refusal("souces") == "souces does not exist. Did you mean 'sources'?"
     assert refusal("two.nc") == (
         "ARCHIVE has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value "
         "score"

@@ -160,6 +160,35 @@ INPUTS["a dash between digits"] = Input(
     ALIKE,
 )
 
+
+def answers() -> pd.DataFrame:
+    """Return answers to questions that are right or wrong, with what each took."""
+    frame = rows(model=AB, question_id=list(range(8)))
+    right = frame["question_id"] < frame["model"].map({"ada": 6, "bob": 3})
+    tokens = np.arange(100, 100 + len(frame))
+    return frame.drop(columns="score").assign(prompt_tokens=tokens, latency_ms=tokens * 1.5, correct=right)
+
+
+INPUTS["answers that are True or False"] = Input(
+    one(answers),
+    Read("model", None, None, "correct", ("question_id",), False, 2, n_tasks=8, difference=0.375),
+)
+INPUTS["a mean and its spread"] = Input(
+    one(lambda: rows(model=AB, dataset=["x", "y", "z"], value="mean").assign(std=0.5 + np.arange(6))),
+    Asks("the score (mean or std)", 2, {"--value mean": Read("model", None, None, "mean", ("dataset",), n_tasks=3)}),
+)
+RUN_NAMES = Read("exp_name", "run_name", "_step", "episode_return", (), False, 2, 8, 3)
+INPUTS["names of runs beside seeds, and a runtime"] = Input(
+    one(
+        lambda: rows(exp_name=AB, seed=[1, 2, 3, 4], _step=[0, 5, 9], value="episode_return").assign(
+            run_name=lambda frame: "x__" + frame["exp_name"] + "__" + frame["seed"].astype(str),
+            _runtime=lambda frame: frame["_step"] * 3 + frame["seed"],
+            SPS=lambda frame: frame.index % 7 + 900,
+        )
+    ),
+    Asks("the run (seed or run_name)", None, {"--run run_name --algorithm exp_name": RUN_NAMES}),
+)
+
 # --- 1: steps and clocks are no labels ---
 
 

@@ -355,3 +355,32 @@ INPUTS["columns of tasks with seeds"] = Input(
         },
     ),
 )
+
+
+def by_epoch(begin: str) -> pd.DataFrame:
+    """Return a row for each run, with a column for each epoch."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"algo": ["ada", "ada", "bob", "bob"], "seed": [1, 2, 1, 2]})
+    gains = frame["algo"].map({"ada": 0.5, "bob": 0.0})
+    return frame.assign(**{f"{begin}{epoch}": gains + rng.uniform(0, 0.001, 4).round(5) for epoch in (1, 2, 5)})
+
+
+for BEGIN in ("epoch_", ""):
+    INPUTS[f"columns that are steps, {BEGIN}1"] = Input(
+        one(lambda begin=BEGIN: by_epoch(begin)),
+        Asks(
+            "whether columns are steps of training",
+            1,
+            {f"{BEGIN}{{training": Read("algo", "seed", "training", "score", (), False, 2, 2, 3, difference=0.5)},
+        ),
+    )
+INPUTS["statistics of each command"] = Input(
+    one(
+        lambda: pd.DataFrame(
+            {"command": ["x", "y"], "mean": [1.2, 2.1], "stddev": [0.1, 0.2], "min": [1.1, 2.3], "max": [2.5, 2.6]}
+        )
+    ),
+    Asks(
+        "the score (mean or stddev or min or max)", 4, {"--value min": Read("command", None, None, "min", (), False, 2)}
+    ),
+)

@@ -192,3 +192,27 @@ INPUTS["arrays of one file each, with steps"] = Input(
     Read("algorithm", "run", "timesteps", "returns", (), False, 2, 3, 4),
     ("--names", "{algorithm}.npz"),
 )
+
+
+# --- numbers at the end of names ---
+
+
+def numbered(*names: str) -> pd.DataFrame:
+    """Return steps, with a column for each name; scores rise with the place of the column."""
+    columns = {name: np.array([0.5, 1.5, 2.5]) + place for place, name in enumerate(names)}
+    return pd.DataFrame({"step": [0, 5, 9], **columns})
+
+
+RUNS = Read("algorithm", "run", "step", "score", (), False, 2, 2, 3, difference=-2)
+INPUTS["wide, numbers that are runs or versions"] = Input(
+    one(lambda: numbered("ppo_1", "ppo_2", "sac_1", "sac_2")),
+    Asks(
+        "whether numbers at the end of columns such as ppo_1 are runs",
+        2,
+        {"{algorithm}_{run": RUNS, "ppo_1,ppo_2,": Read("algorithm", None, "step", "score", (), False, 4, 1, 3)},
+    ),
+)
+INPUTS["wide, numbers that are sizes"] = Input(
+    one(lambda: numbered("resnet-18", "resnet-34", "vgg-16", "vgg-19")),
+    Read("algorithm", None, "step", "score", (), False, 4, 1, 3),
+)

@@ -17,8 +17,9 @@ from xcurves.archive_formats import engine_to_read
 from xcurves.cli.options import NO_TRAINING, SUBCOMMANDS, not_found
 from xcurves.core import labels, repeated_folds
 from xcurves.core.known import known_of
-from xcurves.core.labels import DIMS, nearest
+from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Refusal
+from xcurves.core.validation import existing_path
 from xcurves.frames.finder import read_frame
 from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
@@ -52,9 +53,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         from xcurves import tutorial
 
         return tutorial.open_dataset(EXAMPLE)
-    if not path.exists():
-        near = "" if path.suffix else nearest(path, SUBCOMMANDS)
-        raise Refusal("path", str(path), f"ARCHIVE {path} does not exist", near or "Check the path")
+    existing_path(path, also=SUBCOMMANDS)
     try:
         is_archive = bool(engine_to_read(path))
     except ValueError:

@@ -34,13 +34,13 @@ LOW = (
         "time_to_target"
     )
 )
-MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa")
+MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed")
 _GENERIC = names_in("score scores")
 HIGH = (
     MEASURES
     | _GENERIC
     | names_in(
-        "correct exact_match return returns ret reward rewards rew likelihood elbo correlation saving savings saved "
+        "return returns ret reward rewards rew likelihood elbo correlation saving savings saved "
         "reduction improvement survival lifetime uptime throughput fps reciprocal_rank precision recall"
     )
 )

@@ -74,10 +74,10 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     return f". {near}" if near else ""
 
 
-def nearest(name: object, known: Iterable[object]) -> str:
-    """Return which known name is most like an unknown one, as a cure, "" if none is."""
+def nearest(name: object, known: Iterable[object], likeness: float = 0.6) -> str:
+    """Return which known name is most like an unknown one, by a share of letters, as a cure, "" if none is."""
     plain = {_simplified(each): each for each in known}
-    near = get_close_matches(_simplified(name), plain, 1)
+    near = get_close_matches(_simplified(name), plain, 1, likeness)
     return f"Did you mean {plain[near[0]]!r}?" if near else ""
 
 

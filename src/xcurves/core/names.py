@@ -54,9 +54,11 @@ STEPS = names_in(
 )
 CLOCKS = names_in(
     "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "
-    "elapsed created started finished ended completed"
+    "elapsed created started finished ended completed _runtime"
 )
 FILES = names_in("file filename file_name path log logfile log_file")
+# Words before tokens of single questions and answers, which are no amount of training.
+OF_ANSWERS = names_in("prompt completion input output response answer reasoning generated cached")
 # The counts within an epoch.
 WITHIN_EPOCH = names_in("iter iters iteration iterations step steps batch")
 # Of the points of a scaling law.
@@ -68,7 +70,7 @@ FAILED = names_in("crashed crash failed fail failure error errored")
 ENDED_EARLY = names_in("killed stopped pruned preempted")
 FINISHED = names_in("complete completed finished success succeeded done ok running")
 _OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
-_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
+_WORDS = re.compile(r"mAP|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 
 
 def words_of(name: object) -> list[str]:
@@ -111,7 +113,7 @@ def is_metric(name: object) -> bool:
 
 def is_step(name: object) -> bool:
     """Return whether a name is that of an amount of training."""
-    return _ends_like(name, STEPS)
+    return _ends_like(name, STEPS) and not OF_ANSWERS & set(words_of(name))
 
 
 def is_clock(name: object) -> bool:

@@ -28,7 +28,7 @@ from xcurves.core.labels import (
     plain_labels,
 )
 from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call, give
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Verbatim, WrongType, call, give, of_path
 
 NO_TRAINING = "no_training"  # the attr of scores that have none, and of results of them
 _DIFFERENCES = ("curves", "scores")  # arguments of which differences are taken
@@ -182,6 +182,21 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise WrongType("path", path, "must be a string or a Path", "Give the name of a file")
     return Path(path)
+
+
+def existing_path(path: str | os.PathLike[str], also: Iterable[str] = ()) -> Path:
+    """Return the path of a file or a folder; of what is not there the nearest name, of files beside it or of `also`."""
+    path = check_path(path)
+    if not path.exists():
+        beside: list[str] = []
+        if path.parent.is_dir():
+            beside = [each.name for each in path.parent.iterdir()]
+        near = nearest(path.name, [*beside, *also], 0.75) or "Check the path"
+        raise FileNotFoundError(f"{of_path(path)} does not exist. {near}")
+    if not (path.is_file() or path.is_dir()):
+        reason = Text(of_path(path), " is a pipe or a device, which is read only once")
+        raise Refusal("path", str(path), reason, "Write what comes from it to a file, and name that")
+    return path
 
 
 def check_rng(rng: Rng, *, random: bool = True) -> int:

@@ -17,6 +17,7 @@ from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.proposals import proposal
 from xcurves.frames.reading import Doubt, Reading, either
+from xcurves.frames.wide_columns import runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
 _NAME = "name"  # the column of logs that name their runs
@@ -95,7 +96,8 @@ def _impossible(frame: pd.DataFrame, doubt: Doubt) -> Refusal:
         cure.append(_nearest_text(frame))
     n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
     if lacking == ["algorithm"] and n_columns > 1:
-        cure += [", or, if columns are the algorithms: ", give(columns="{algorithm}")]
+        names = [str(name) for name in frame if pd.api.types.is_float_dtype(frame[name])]
+        cure += [", or, if columns are the algorithms: ", give(columns=runs_pattern(names) or "{algorithm}")]
     reason = Text(Words("", "ARCHIVE: "), "; ".join(_NOTHING[role] for role in lacking))
     return Refusal("frame", UNSAID, reason, Cure(*cure))
 

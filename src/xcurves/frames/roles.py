@@ -14,6 +14,7 @@ from xcurves.core.names import (
     FAILED,
     FINISHED,
     MODEL_SIZES,
+    OF_ANSWERS,
     STATES,
     TOKENS,
     USUAL_EXTRAS,
@@ -143,7 +144,7 @@ def find_trainings(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
     known = names_of_dim("training")
     found = [name for name in numeric_columns(frame) if name not in used and rank_of(name, known) is not None]
-    found = [name for name in found if not _NO_STEP & set(words_of(name))]
+    found = [name for name in found if not (_NO_STEP | OF_ANSWERS) & set(words_of(name))]
     found = [name for name in found if n_labels(frame[name]) > 1] or found
     return sorted(found, key=lambda name: (name != "training", _step_rank(name)))
 

@@ -20,8 +20,8 @@ _MEASURED = (
 _TRAINED = {"train", "training"}
 # Words of columns that are about a score, or a part of it.
 _ABOUT = names_in(
-    "std sd se sem stderr var variance min max range median norm q1 q2 count len length rank threshold target scale "
-    "weight coef coefficient best entropy grad pi alpha value actor critic policy time lr rate"
+    "std stddev sd se sem stderr var variance min max range median norm q1 q2 count len length rank threshold target "
+    "scale weight coef coefficient best entropy grad pi alpha value actor critic policy time lr rate"
 )
 _STATISTICS = _ABOUT | {"mean", "average"}
 _TIMES = ("ms", "s", "min", "h")
@@ -31,7 +31,7 @@ NO_NAME = ("Unnamed: 0", "")
 
 def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the column of the scores, or None, and the others that could be it."""
-    numbers = [str(name) for name in numeric_columns(frame) if name not in used]
+    numbers = [name for name in (*numeric_columns(frame), *_outcomes(frame)) if name not in used]
     numbers = [name for name in numbers if not name.startswith(CONFIG)]
     units = frame.attrs.get("units")
     if not isinstance(units, Mapping):
@@ -55,10 +55,19 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     return ordered[0], ordered[1:]
 
 
+def _outcomes(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of True and False that are called like scores, such as `correct`."""
+    return [str(name) for name in frame.select_dtypes("bool") if looks_like_score(name)]
+
+
 def likeliest(names: Sequence[str]) -> list[str]:
     """Return names, those that are of scores first, in the order in which scores are taken."""
-    last = (True, len(SCORES), len(_MEASURED))
-    return sorted(names, key=lambda name: _score_rank(name) or last)
+
+    def place(name: str) -> tuple[bool, bool, int, int]:
+        rank = _score_rank(name) or (True, len(SCORES), len(_MEASURED))
+        return bool(_ABOUT & set(words_of(name))), *rank
+
+    return sorted(names, key=place)
 
 
 def says_statistic(name: object) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice
+from xcurves.core.names import is_step
 from xcurves.frames.found import Found, compared
 from xcurves.frames.reading import Doubt, either
-from xcurves.frames.score_columns import names_score
+from xcurves.frames.score_columns import names_score, says_statistic
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_summaries import summary_columns
 from xcurves.frames.wide_tables import listed
@@ -28,6 +29,8 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
         return None
     if found.roles.get("training") is not None or found.roles.get("tasks") or any(map(names_score, columns)):
         return None
+    if sum(map(says_statistic, columns)) > 1:
+        return None
     if "score" in found.typed or "tasks" in found.typed or {_TASK, _SCORE} & set(found.frame):
         return None
     summaries = summary_columns(columns)
@@ -37,6 +40,9 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
         scores = columns
     if len(scores) < _FEWEST:
         return None
+    steps = _steps_among(found, scores)
+    if steps is not None:
+        return steps
     rest = [name for name in columns if name not in scores]
     choices = [_choice(found, scores, [*rest, *summaries])]
     if rest:
@@ -46,6 +52,21 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
         choices += [Choice({"score": name}, compared(found.frame, found.roles | {"score": name})) for name in scores]
     question = f"does not say whether columns are tasks, or which one is the score ({either(columns)})"
     return Doubt({}, tuple(choices[:MOST]), question)
+
+
+def _steps_among(found: Found, columns: Sequence[str]) -> Doubt | None:
+    """Return what to ask where columns are called by the steps of training: epoch_1, epoch_2, or 100, 200."""
+    matches = [re.fullmatch(r"(.*?)\d+", name) for name in columns]
+    begins = {match[1] for match in matches if match}
+    if not all(matches) or len(begins) > 1:
+        return None
+    begin = begins.pop()
+    if begin and not is_step(begin):
+        return None
+    words = f"{compared(found.frame, found.roles)}, at {len(columns):,} steps"
+    choice = Choice({"columns": f"{begin}{{training,\\d+}}"}, words)
+    question = f"does not say whether columns are steps of training ({either(columns)})"
+    return Doubt({}, (choice,), question)
 
 
 def _choice(found: Found, scores: Sequence[str], without: Sequence[str]) -> Choice:

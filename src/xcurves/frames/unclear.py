@@ -16,7 +16,7 @@ from xcurves.core.name_patterns import compiled
 from xcurves.core.names import ENDED_EARLY, FINISHED, confusable, dim_of, is_item, is_metric
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
-from xcurves.frames.found import ROLES, Found, compared, repeats
+from xcurves.frames.found import ROLES, Found, compared, keys_of, repeats
 from xcurves.frames.reading import Doubt, either
 from xcurves.frames.rungs import doubt_of_rungs
 from xcurves.frames.score_columns import likeliest, n_labels
@@ -277,7 +277,7 @@ def _choices(found: Found) -> list[Choice]:
     lists = [found.missing[role][:_MOST_COLUMNS] for role in settled]
     if "score" in settled:  # after the columns that say which run it is of
         place = settled.index("score")
-        lists[place] = list(reversed(found.missing["score"][-_MOST_COLUMNS:]))
+        lists[place] = likeliest(list(reversed(found.missing["score"]))[:_MOST_COLUMNS])
     readings = []
     for columns in product(*lists):
         if len(set(columns)) < len(columns):
@@ -291,11 +291,26 @@ def _choices(found: Found) -> list[Choice]:
             )
         )
     fitting = [choice for again, choice in readings if not again]
+    fitting = _of_curves(found, fitting)
     if not fitting and settled == ["algorithm"] and "tasks" not in found.typed:
         fitting = _choices_of_parts(found, lists[0])
     if not fitting and "run" in settled:
         return []  # no column tells the runs apart
     return (fitting or [choice for _, choice in readings])[:MOST]
+
+
+def _of_curves(found: Found, choices: Sequence[Choice]) -> list[Choice]:
+    """Return the readings in which runs have several levels of training, if there is one: all if not."""
+    training = found.roles.get("training")
+    if training is None:
+        return list(choices)
+    kept = []
+    for choice in choices:
+        keys = keys_of({**found.roles, **choice.columns}, "tasks", "algorithm", "run")
+        n_rows = found.scored.groupby(keys, observed=True).size()
+        if n_rows.median() > 1:
+            kept.append(choice)
+    return kept or list(choices)
 
 
 def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:

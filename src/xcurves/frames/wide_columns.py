@@ -42,6 +42,26 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
     return Pattern(made, before.scores or after.scores) if len(set(parts)) == len(parts) else None
 
 
+def runs_pattern(names: Sequence[str]) -> str | None:
+    """Return the pattern of names that end in 1, 2, ... (or 0, 1, ...), alike for each of several: ppo_1, ppo_2, sac_1.
+
+    None where numbers are no counts, as of resnet-18 and resnet-34.
+    """
+    matches = [re.fullmatch(r"(.*[^\W\d])([-_. ])(\d+)", name) for name in names]
+    marks = {match[2] for match in matches if match}
+    if not all(matches) or len(marks) != 1:
+        return None
+    numbers: dict[str, list[int]] = {}
+    for match in matches:
+        if match:
+            numbers.setdefault(match[1], []).append(int(match[3]))
+    first, *others = [sorted(each) for each in numbers.values()]
+    are_counts = len(first) > 1 and first in (list(range(len(first))), list(range(1, len(first) + 1)))
+    if not others or not are_counts or any(each != first for each in others):
+        return None
+    return f"{{algorithm}}{marks.pop()}{{run,\\d+}}"
+
+
 def _pattern_of(texts: Sequence[str], is_score: IsScore) -> Pattern | None:
     """Return the pattern of texts without runs: the text that all are, or parts for the algorithm and the score."""
     texts = list(dict.fromkeys(texts))

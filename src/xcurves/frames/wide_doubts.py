@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -12,8 +13,8 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, counted, runs_each
 from xcurves.core.names import dim_of, names_in, words_of
 from xcurves.frames.reading import Doubt
-from xcurves.frames.score_columns import NO_NAME, n_labels, names_score
-from xcurves.frames.wide_columns import fitting_pattern
+from xcurves.frames.score_columns import NO_NAME, n_labels, names_score, says_statistic
+from xcurves.frames.wide_columns import fitting_pattern, runs_pattern
 from xcurves.frames.wide_summaries import n_rows_of_scores, summary_columns
 from xcurves.frames.wide_tables import columns_of
 
@@ -51,11 +52,16 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         rest += [name for name in numbers if name not in (*scores, *about, *summary_columns(numbers))]
     pattern = fitting_pattern(scores, names_score)
     is_plain = pattern is not None and pattern.text == "{algorithm}"
-    if len(scores) < 2 or not is_plain or any(map(looks_like_score, scores)):
+    named_otherwise = any(map(looks_like_score, scores)) or sum(map(says_statistic, scores)) > 1
+    if len(scores) < 2 or not is_plain or named_otherwise:
         return None
     rows = _rows_of(frame, known, named, rest)
     if rows is None:
         return None
+    runs = [name for name in named if dim_of(name) == "run"]
+    numbered = runs_pattern(scores)
+    if numbered is not None and not runs and "run" not in known and not about:
+        return _doubt_of_numbers(scores, numbered, rows[0])
     columns: list[list[str]] = [[]]
     if about or are_whole:
         columns = [scores]
@@ -69,6 +75,17 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         for those, of_rows in product(columns, rows)
     ]
     return Doubt({}, tuple(choices[:MOST]), _question(about, are_whole, rows))
+
+
+def _doubt_of_numbers(scores: Sequence[str], pattern: str, of_rows: Mapping[str, Any]) -> Doubt:
+    """Return what to ask where names of columns end in 1, 2, ...: runs, or versions of an algorithm."""
+    n_algorithms = len({re.sub(r"\d+$", "", name) for name in scores})
+    n_runs = len(scores) // n_algorithms
+    choices = (
+        Choice({"columns": pattern, **of_rows}, f"{counted(n_algorithms, 'algorithm')}, {runs_each(n_runs, n_runs)}"),
+        Choice({**_columns(scores), **of_rows}, f"{counted(len(scores), 'algorithm')}, one run each"),
+    )
+    return Doubt({}, choices, f"does not say whether numbers at the end of columns such as {scores[0]} are runs")
 
 
 def _rows_of(

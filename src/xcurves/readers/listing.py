@@ -53,13 +53,11 @@ def as_html(sources: Sequence[Source]) -> str:
 def read_by_itself(path: str | Path, found: Sequence[tuple[Path, Source]]) -> Refusal:
     """Return that a folder has files of a source that are read one at a time, with the first of them."""
     (file, source), *_ = found
-    several = len({each for each, _ in found}) > 1
-    what = f"{file.name[:40]!r} ({source.what})"
-    if several:
-        what += " and others, each of which"
-    else:
-        what += ", which"
-    reason = Text(of_path(path), f" holds {what} is read by itself, and no runs in folders")
+    n_files = len({each for each, _ in found})
+    what = f"{file.name[:40]!r} ({source.what}), which is read as a file and not in a folder"
+    if n_files > 1:
+        what = f"{n_files} files, such as {file.name[:40]!r} ({source.what}), that are read one at a time"
+    reason = Text(of_path(path), f" holds {what}")
     return Refusal("path", str(path), reason, f"Name the file: {file}")
 
 

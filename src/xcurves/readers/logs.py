@@ -25,7 +25,7 @@ from xcurves.core.refusal import (
     give,
     of_path,
 )
-from xcurves.core.validation import check_path
+from xcurves.core.validation import existing_path
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.folder_levels import are_run_names
 from xcurves.readers.formats import could_be_log
@@ -45,11 +45,9 @@ _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 def files_below(root: str | Path, *hidden: str) -> list[Path]:
     """Return all files below a folder in order, or the file itself; no links, hidden folders only of these names."""
-    root = check_path(root)
+    root = existing_path(root)
     if root.is_file():
         return [root]
-    if not root.exists():
-        raise FileNotFoundError(f"{of_path(root)} does not exist. Check the path")
     found = list[Path]()
     for place, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name in hidden or not name.startswith(".")]

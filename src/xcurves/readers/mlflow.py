@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import Refusal, of_path
-from xcurves.core.validation import check_path
+from xcurves.core.refusal import Refusal
+from xcurves.core.validation import existing_path
 from xcurves.readers.log_files import needed, parsing
 from xcurves.readers.logs import files_below
 from xcurves.readers.open_files import (
@@ -64,7 +64,7 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     >>> frame = mlflow.metric_history("mlruns")  # doctest: +SKIP
     """
     is_server = "://" in str(store)
-    rows = _from_server(str(store)) if is_server else _from_files(check_path(store))
+    rows = _from_server(str(store)) if is_server else _from_files(existing_path(store))
     if not rows:
         raise Refusal("path", str(store), f"{store}: no run has a metric", "Check what was logged")
     frame = pd.DataFrame(rows)
@@ -80,8 +80,6 @@ def metric_history(store: str | Path) -> pd.DataFrame:
 
 def _from_files(path: Path) -> list[dict[str, Any]]:
     """Return a row for each value in a database file or a folder of files."""
-    if not path.exists():
-        raise FileNotFoundError(f"{of_path(path)} does not exist. Check the path")
     with parsing(path, "store of MLflow"):
         if path.is_dir():
             return [row for run in _runs_below(path) for row in _rows_of_folder(*run)]

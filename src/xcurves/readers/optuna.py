@@ -16,7 +16,8 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import UNSAID, Refusal, WrongType, of_path
+from xcurves.core.refusal import UNSAID, Refusal, WrongType
+from xcurves.core.validation import existing_path
 from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.log_files import (
     check_cells,
@@ -246,8 +247,7 @@ class _Study(NamedTuple):
 def _stored(path: Path) -> dict[str, Any]:
     """Return all studies of a storage in a file."""
     optuna = needed("optuna", "optuna")
-    if not path.exists():
-        raise FileNotFoundError(f"{of_path(path)} does not exist. Check the path")
+    existing_path(path)
     with parsing(path, "storage of Optuna"):
         if not is_database(path):
             return _read(_journal(path), path)
