@@ -272,7 +272,7 @@ def test_budget_in_n_steps():
     assert steps_of_budget("budget:5") == 5
     assert steps_of_budget("0,1000") == 0
     for strange in ("budget:", "budget:0", "budget:x", "budget:-3", "budget:1e9"):
-        with refused("", cure="Try budget:20", names=r"^--align budget:N takes a whole number"):
+        with refused("align", cure="Try budget:20", names=r"^--align budget:N takes a whole number"):
             steps_of_budget(strange)
 
 

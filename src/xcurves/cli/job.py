@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from xcurves.cli.sources import (
     read_as,
     select,
 )
+from xcurves.cli.terminal import terminal_of
 from xcurves.core import direction
 from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
@@ -86,7 +88,8 @@ def run_job(options: argparse.Namespace) -> int:
             files_of_value = files.get(value, next(iter(files.values())))
             written += _write(tree, files_of_value, options, what)
             outputs.keep_answer(tree, options)
-            print(f"{text_of(tree, _in_full(options), all_pairs=all_pairs)}\n")
+            terminal = terminal_of(sys.stdout)
+            print(f"{text_of(tree, _in_full(options), all_pairs=all_pairs, terminal=terminal)}\n")
             for name, path in files_of_value.items():
                 if path is not None:
                     print(f"{_WRITTEN[name]}: {path}")

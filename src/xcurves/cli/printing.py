@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.cli.options import PAIRS
+from xcurves.cli.terminal import PLAIN, Terminal
 from xcurves.cli.text_tables import as_text
 from xcurves.core.schema import ResultKind
 from xcurves.results import (
@@ -29,10 +30,13 @@ _NEAREST = 3  # pairs that are printed where none is shown
 _MOST_SHOWN = 20  # pairs that are printed where they are shown
 
 
-def text_of(tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool = False) -> str:
+def text_of(
+    tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool = False, terminal: Terminal = PLAIN
+) -> str:
     """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table.
 
-    `all_pairs`: the verdict has all of its pairs, not only those that are shown to differ.
+    `all_pairs`: the verdict has all of its pairs, not only those that are shown to differ. The tables of the verdict
+    have bars of their intervals where the terminal has room.
     """
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
     verdict = next(
@@ -43,17 +47,17 @@ def text_of(tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool
     if verdict is not None and verdict not in in_full:
         kind, result = parts.pop(verdict)
         paragraphs += [
-            f"{kind.question}\n{_answer(kind, result)}",
-            *_tables_of_verdict(kind, result, all_pairs=all_pairs),
+            f"{terminal.heading(kind.question)}\n{_answer(kind, result)}",
+            *_tables_of_verdict(kind, result, terminal, all_pairs=all_pairs),
         ]
     for name, (kind, result) in parts.items():
         if name in in_full:
             paragraphs += [
-                f"{kind.question}\n{summary_of_part(result)}",
+                f"{terminal.heading(kind.question)}\n{summary_of_part(result)}",
                 _whole(table(result)),
             ]
         else:
-            paragraphs.append(f"{kind.question}\n{_answer(kind, result)}")
+            paragraphs.append(f"{terminal.heading(kind.question)}\n{_answer(kind, result)}")
     missing = left_out(tree.attrs)
     if missing:
         paragraphs.append("\n".join(["Left out:", *missing]))
@@ -76,23 +80,23 @@ def _answer(kind: ResultKind, result: xr.Dataset) -> str:
     return "\n".join(lines)
 
 
-def _tables_of_verdict(kind: ResultKind, result: xr.Dataset, *, all_pairs: bool) -> Iterator[str]:
+def _tables_of_verdict(kind: ResultKind, result: xr.Dataset, terminal: Terminal, *, all_pairs: bool) -> Iterator[str]:
     """Yield the table of the algorithms, and the pairs that are shown to differ; of many algorithms none or all."""
     algorithms, pairs = algorithms_of(kind), pairs_of(kind)
     if algorithms is not None:
-        yield _whole(algorithms(result), _MOST_ALGORITHMS)
+        yield _whole(algorithms(result), _MOST_ALGORITHMS, terminal, "may_be_best")
     if pairs is None:
         return
     n_pairs = result.sizes.get("pair", 1)
     if all_pairs:
-        yield _whole(pairs(result), n_pairs)
+        yield _whole(pairs(result), n_pairs, terminal, "shown", origin=0.0)
     elif n_pairs > MOST_LISTED and algorithms is not None:
         yield f"All {n_pairs:,} pairs: --include {PAIRS}"
     else:
-        yield _pairs(pairs(result))
+        yield _pairs(pairs(result), terminal)
 
 
-def _pairs(pairs: pd.DataFrame) -> str:
+def _pairs(pairs: pd.DataFrame, terminal: Terminal) -> str:
     """Return the pairs of the verdict that are shown to differ, or those that are nearest to it."""
     is_shown = pairs["shown"].to_numpy(bool)
     rows = pairs.drop(columns="shown")
@@ -100,17 +104,18 @@ def _pairs(pairs: pd.DataFrame) -> str:
     if "caption" in pairs.attrs:
         on = f" {pairs.attrs['caption']}"
     if "p" not in rows:
-        return f"No pair could be tested{on}:\n{as_text(rows.head(_NEAREST))}"
+        return f"No pair could be tested{on}:\n{_with_bars(rows.head(_NEAREST), terminal)}"
     if not is_shown.any():
         none = f"Not shown to differ{on}"
         if len(rows) > 1:
             none = f"No pair is shown to differ{on}"
         if len(rows) > _NEAREST:
             none += f"; the smallest p of {len(rows)} pairs"
-        return f"{none}:\n{as_text(rows.sort_values('p', kind='stable').head(_NEAREST))}"
+        nearest = rows.sort_values("p", kind="stable").head(_NEAREST)
+        return f"{none}:\n{_with_bars(nearest, terminal)}"
     n_shown = int(is_shown.sum())
     first: Any = rows[is_shown].head(_MOST_SHOWN)
-    lines = [f"Shown to differ{on}:", as_text(first)]
+    lines = [f"Shown to differ{on}:", as_text(first, terminal, marked=[True] * len(first), origin=0.0)]
     rest = []
     if n_shown > _MOST_SHOWN:
         rest.append(f"{n_shown - _MOST_SHOWN} more are shown to differ")
@@ -121,9 +126,23 @@ def _pairs(pairs: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _whole(frame: pd.DataFrame, most: int = _LONG) -> str:
-    """Return a table with all of its columns; of a long one the first rows."""
-    if len(frame) <= most:
-        return as_text(frame)
+def _with_bars(rows: pd.DataFrame, terminal: Terminal) -> str:
+    """Return pairs that are not shown to differ."""
+    return as_text(rows, terminal, marked=[False] * len(rows), origin=0.0)
+
+
+def _whole(
+    frame: pd.DataFrame,
+    most: int = _LONG,
+    terminal: Terminal = PLAIN,
+    mark: str = "",
+    *,
+    origin: float | None = None,
+) -> str:
+    """Return a table with all of its columns; of a long one the first rows. Rows with `mark` have bars in a colour."""
     first: Any = frame.head(most)
-    return f"{as_text(first)}\n... {len(frame) - most:,} more rows are in the archive of the results."
+    marked = first[mark].astype(bool).tolist() if mark in first else [False] * len(first)
+    text = as_text(first, terminal, marked=marked, origin=origin)
+    if len(frame) <= most:
+        return text
+    return f"{text}\n... {len(frame) - most:,} more rows are in the archive of the results."

@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 import pandas as pd
 
+from xcurves.cli.terminal import PLAIN, Interval, Terminal, with_bars
 from xcurves.say.tables import Cell, Column, columns_of
 
 _GAP = "  "  # between columns
 
 
-def as_text(table: pd.DataFrame) -> str:
-    """Return a table with all of its rows and columns as text; the footnote ``attrs["note"]`` stands below."""
+def as_text(
+    table: pd.DataFrame,
+    terminal: Terminal = PLAIN,
+    *,
+    marked: Sequence[bool] = (),
+    origin: float | None = None,
+) -> str:
+    """Return a table with all of its rows and columns as text; the footnote ``attrs["note"]`` stands below.
+
+    A wide terminal has a bar for each interval, those of `marked` rows in a colour, with a line at `origin`.
+    """
     columns = columns_of(table)
     cells = [_laid_out(column) for column in columns]
     _blank_repeats(cells, table.index)
     widths = [max(len(column.heading), *map(len, texts), 0) for column, texts in zip(columns, cells, strict=True)]
     lines = [_line([column.heading for column in columns], columns, widths)]
     lines += [_line([texts[row] for texts in cells], columns, widths) for row in range(len(table))]
+    if terminal.width:
+        lines = with_bars(lines, _intervals(table, marked), terminal, origin)
     if "note" in table.attrs:
         lines.append(str(table.attrs["note"]))
     return "\n".join(lines)
+
+
+def _intervals(table: pd.DataFrame, marked: Sequence[bool]) -> list[Interval]:
+    """Return the first interval of each row, with the estimate before it; unknown where the table has none."""
+    names = [str(name) for name in table.columns]
+    place = next((place for place, name in enumerate(names) if name.endswith("lower") and place), None)
+    if place is None or not names[place + 1].endswith("upper"):
+        return [Interval(nan, nan, nan, is_marked=False)] * len(table)
+    ends = table.iloc[:, [place, place - 1, place + 1]].to_numpy(float).tolist()
+    return [
+        Interval(low, estimate, high, is_marked) for (low, estimate, high), is_marked in zip(ends, marked, strict=True)
+    ]
 
 
 def _laid_out(column: Column) -> list[str]:
