@@ -10,9 +10,10 @@ from layers import slow
 from pictures import draw, faults, figsize_in
 from refusals import refused
 from strategies import make_curves
-from synthetic_results import synthetic_curves, synthetic_result
+from synthetic_results import named_with, synthetic_curves, synthetic_result
 from xcurves.core.schema import caption_of
 from xcurves.kinds import kind
+from xcurves.multi_task import plots
 from xcurves.plotting.facets import Grid, Room
 
 
@@ -172,3 +173,68 @@ def test_columns_beside_pairs_are_those_that_are_asked_for():
         pairs.curves.plot("difference", columns=["estimates"])
     with refused("columns"):
         curves.curves.plot(columns=["p"])
+
+
+ROWS = [
+    ("across_tasks", "forest"),
+    ("across_tasks", "places"),
+    ("across_tasks", "task_differences"),
+    ("pairwise", "difference"),
+    ("compare_distributions", "prob_greater"),
+    ("performance_cdf", "statistics"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "n_algorithms", "letters"),
+    [
+        ("across_tasks", "forest", 6, 25),
+        ("across_tasks", "places", 10, 25),
+        *(
+            slow(*view, n_algorithms, letters)
+            for view in ROWS
+            for n_algorithms in (2, 4, 6, 8, 10)
+            for letters in (5, 25)
+        ),
+    ],
+)
+def test_rows_in_the_width_of_a_page_have_half_of_it_and_nothing_over_anything(name, view, n_algorithms, letters):
+    n_tasks = 5 if name == "across_tasks" else 1
+    result = named_with(synthetic_result(name, n_tasks, n_algorithms), letters)
+    if "param" in result.dims:
+        result = result.isel(param=[0])
+    drawn = draw(result, view, figsize=(5.5, 4))
+    if isinstance(drawn, str):
+        named = figsize_in(drawn)
+        assert named["figsize"][0] == 5.5
+        drawn = draw(result, view, **named)
+    assert faults(drawn, 0.3, sized=True) == []
+    (ax,) = drawn.axes
+    assert ax.get_position().width >= 0.5
+
+
+def test_texts_that_have_no_room_beside_rows_stand_below_them():
+    result = synthetic_result("across_tasks", 5, 4)
+    beside, below = (result.curves.plot("forest", figsize=size) for size in ((9, 5), (4, 5)))
+    table = plots.forest(result)
+    assert [text.get_text() for text in beside.texts if text.get_text() == "by"] == ["by"]
+    written = {text.get_text() for text in below.texts}
+    assert written == {table.text_below(row) for row in table.rows if row.texts}
+    assert below.get_xlabel().endswith("in brackets: 95 %, all pairs")
+    at = dict(zip(below.get_yticks(), [label.get_text() for label in below.get_yticklabels()], strict=True))
+    heights = sorted(text.get_position()[1] for text in below.texts)
+    for height in heights:  # between its row and the next
+        above = max(place for place in at if place < height)
+        assert height - above < 1
+        assert all(abs(place - height) > 0.5 for place in at)
+
+
+def test_places_in_a_narrow_panel_leave_out_the_means():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    result = synthetic_result("across_tasks", 5, 4)
+    for width, labels in ((5.5, ["place", "mean score (points)"]), (1.8, ["place"])):
+        figure, ax = plt.subplots(figsize=(width, 2.4), layout="constrained")
+        result.curves.plot("places", ax=ax)
+        assert faults(figure, 0.3, sized=True) == []
+        assert [" ".join(each.get_xlabel().split()) for each in ax.child_axes] == labels
+        plt.close(figure)

@@ -702,3 +702,17 @@ def test_tables_have_other_names_and_another_order():
         answer.curves.format_table(labels={"a": "x", "c": "x"})
     with refused("order", cure="Leave it out"):
         answer.curves.format_table(order=["a"])
+
+
+def test_cells_without_a_spread_hold_only_their_number():
+    """What makes room for a spread is drawn by the style of the table: it is neither read aloud nor copied."""
+    scores = make_curves(np.random.default_rng(0).normal(50, 5, size=(6, 2, 5, 1)), task=list("abcdef"))
+    html = scores.curves.across_tasks(n_resamples=99, rng=0).curves.format_table("html", rows="task")
+    foot = html[html.index("<tfoot>") :]
+    cells = re.findall(r"<td([^>]*)>(.*?)</td>", foot)
+    assert len(cells) == 4
+    for attribute, content in cells:
+        assert attribute.startswith(' data-space=" ± ')
+        assert "±" not in content
+        assert re.sub("<.*?>", "", content).replace(".", "").isdigit()
+    assert "td[data-space]::after { content: attr(data-space); visibility: hidden }" in html

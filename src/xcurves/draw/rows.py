@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from xcurves.core.schema import Picture
 from xcurves.pictures.pair_rows import ABOVE, BELOW
 from xcurves.pictures.rows import Mark, Row, RowsBeside, RowsPicture
 from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import slot_of
+from xcurves.plotting.look import letters, slot_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +21,7 @@ _DROPPED_FIRST = ("interval", "estimate", "p")  # where a panel that is not ours
 _LEAST_LETTER = 5.5  # points
 _PITCH = 1.3  # height of a line, of that of its letters
 _LETTER = 0.64  # width of a letter, of its height
+_MOST_BESIDE = 0.45  # of the width, for names and texts beside a panel
 _SPACE = 7  # points between two columns
 _SMALL = 0.833  # of the size of letters of labels
 _FEW = 24  # rows whose letters have the usual size
@@ -28,8 +31,8 @@ _BOX = 0.28  # half of the height of the box between quartiles, in rows
 _POINTS = 0.18  # half of the height in which points are spread
 _GOLDEN = 0.618034
 _BAR = 0.012  # from one bracket to the next, as a share of the panel
-_BESIDE = 0.05  # between pictures beside each other, as a share of the panel
-_LEAST_PANEL = 45.0  # points of the width of one of them
+_BESIDE = 0.08  # between pictures beside each other, as a share of the panel
+_LEAST_PANEL = 60.0  # points of the width of one of them
 _BESIDE_ARROW = 7.0  # points from names to the panel where an arrow stands at its edge
 _TICK = 4.0  # width of a tick with its number, of the height of its letters
 
@@ -45,17 +48,32 @@ def draw_rows(ax: Axes, picture: RowsPicture) -> None:
         picture = picture.fewer
     size = _size(ax, picture)
     if room is not None:
-        if picture.columns:
-            size = min(size, room.letter(len(picture.rows)))
+        size = min(size, room.letter(sum(1 + name.count("\n") for name in picture.names)))
         picture = _that_fits(picture, room, size)
     _draw_marks(ax, picture)
     _name_rows(ax, picture, size)
-    ax.set_xlabel(wrapped(picture.x_label, _OF_LABEL))
+    label = picture.x_label
     if picture.texts_below:
         _write_below(ax, picture, size)
+        headings = [column.heading for column in picture.columns if column.name == "interval"]
+        label = "\n".join([label, *(f"in brackets: {heading}" for heading in headings)])
     else:
         _write_beside(ax, picture, size)
+    ax.set_xlabel(wrapped(label, _OF_LABEL))
     ax.set_gid("; ".join(sorted(picture.flags)))
+
+
+def with_texts_below(picture: Picture, inches: float) -> Picture:
+    """Return a picture for a figure of so many inches: texts stand below their rows where they would take half of it.
+
+    Letters of names are as in a panel so wide.
+    """
+    if not isinstance(picture, RowsPicture) or not picture.columns:
+        return picture
+    size = _SMALL * float(letters(inches)["font.size"])
+    if _LETTER * size * picture.letters_beside <= 72 * inches * _MOST_BESIDE:
+        return picture
+    return replace(picture, texts_below=True)
 
 
 def draw_rows_beside(ax: Axes, beside: RowsBeside) -> None:
@@ -228,8 +246,8 @@ def _that_fits(picture: RowsPicture, room: _Room, size: float) -> RowsPicture:
     """Return the picture with the columns that leave the panel half of the width beside the names of rows."""
     names = picture.letters_of_names * _LETTER * size
     widths = {
-        column.name: _width_of(letters, size)
-        for column, letters in zip(picture.columns, picture.letters_of_columns, strict=True)
+        column.name: _width_of(n_letters, size)
+        for column, n_letters in zip(picture.columns, picture.letters_of_columns, strict=True)
     }
     for name in _DROPPED_FIRST:
         if names + sum(widths.values()) <= room.width / 2:
@@ -238,9 +256,9 @@ def _that_fits(picture: RowsPicture, room: _Room, size: float) -> RowsPicture:
     return picture.with_columns(widths)
 
 
-def _width_of(letters: int, size: float) -> float:
+def _width_of(n_letters: int, size: float) -> float:
     """Return the width of a column with the space in front of it, in points."""
-    return _SPACE + _LETTER * size * letters
+    return _SPACE + _LETTER * size * n_letters
 
 
 def _write_beside(ax: Axes, picture: RowsPicture, size: float) -> None:
@@ -254,8 +272,8 @@ def _write_beside(ax: Axes, picture: RowsPicture, size: float) -> None:
         "fontsize": size,
         "annotation_clip": False,
     }
-    for place, letters in enumerate(picture.letters_of_columns):
-        right += _width_of(letters, size)
+    for place, n_letters in enumerate(picture.letters_of_columns):
+        right += _width_of(n_letters, size)
         ax.annotate(picture.columns[place].heading, (1, -1), (right, 0), color="0.35", **look)
         for at, row in zip(picture.places.tolist(), picture.rows, strict=True):
             if row.texts:
@@ -264,11 +282,12 @@ def _write_beside(ax: Axes, picture: RowsPicture, size: float) -> None:
 
 
 def _write_below(ax: Axes, picture: RowsPicture, size: float) -> None:
-    """Write the texts of rows in one line below the marks of each."""
+    """Write the texts of rows in one line below the marks of each, over the line where no difference is."""
+    behind = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
     for at, row in zip(picture.places.tolist(), picture.rows, strict=True):
         if any(row.texts):
             written = ax.text(0, at + 0.75, picture.text_below(row), transform=ax.get_yaxis_transform(), va="center",
-                              fontsize=size, color=row.ink)  # fmt: skip
+                              fontsize=size, color=row.ink, bbox=behind)  # fmt: skip
             _flag_open_end(written, " ".join(row.texts))
 
 

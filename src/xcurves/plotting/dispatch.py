@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xcurves.core import validation
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.schema import Picture, ResultKind, View
+from xcurves.draw.rows import with_texts_below
 from xcurves.draw.shapes import draw_picture, draw_view
 from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.pair_rows import NAMES_OF_COLUMNS
@@ -369,6 +370,7 @@ def _plot_result(
         names=legend,
         tall=all(each.view.drawing.tall for each in drawn),
     )
+    drawn, room = _with_texts_below(drawn, room)
     first = drawn[0]
     overlaid = _overlaid(first, data, room.columns)
     tasks: Sequence[Hashable] = []
@@ -434,6 +436,18 @@ def _with_pictures(
         pictures = [each.with_columns(columns) if isinstance(each, RowsPicture) else each for each in pictures]
     pictures = [each.with_scales(**scales) if isinstance(each, CurvesPicture) else each for each in pictures]
     return drawn._replace(pictures=pictures)
+
+
+def _with_texts_below(drawn: list[_Drawn], room: Room) -> tuple[list[_Drawn], Room]:
+    """Return views in a figure of a size that is asked for: texts that would take half of its width go below rows."""
+    if room.asked is None:
+        return drawn, room
+    wide = room.asked[0] / room.grid.n_columns
+    below = [each._replace(pictures=[with_texts_below(picture, wide) for picture in each.pictures]) for each in drawn]
+    rows = [each.rows() for each in below]
+    by_row = tuple(rows) if room.by_row else ()
+    beside = max(each.beside() for each in below)
+    return below, replace(room, rows=max(room.rows, *rows), by_row=by_row, beside=beside)
 
 
 def _checked_columns(columns: Any) -> list[str]:

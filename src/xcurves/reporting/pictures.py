@@ -14,12 +14,16 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.schema import caption_of
+from xcurves.pictures.rows import RowsPicture
 from xcurves.plotting.dispatch import plot
 from xcurves.plotting.facets import import_pyplot
+from xcurves.results import ask, prepare
 
 MISSING = "Pictures are left out: they need matplotlib (pip install 'xcurves[plot]')."
 _PHONE = 3.7  # inches of a narrow screen
 _COLUMN, _HEIGHT = 6.2, 4.4  # inches of a column of the page, and of its lowest picture
+_FLAT = 1.5  # inches of the height of a single row, which stays as it is
+_WITH_TEXTS = 1.9  # height of rows with their texts below them, of that of rows
 _LARGE = 400_000  # bytes of an SVG, beyond which a PNG is smaller
 # What a browser does not need in an SVG of matplotlib: comments, names of groups, digits of a point beyond the second
 # (numbers below one, which scale glyphs, stay), and indentation.
@@ -69,7 +73,7 @@ def draw(
         if narrow and width > 2 * _COLUMN:
             figure = _in_column(figure, partial(plot, data, view, **seed))
         elif narrow:
-            figure.set_size_inches(_COLUMN, max(height, _HEIGHT))
+            figure.set_size_inches(_COLUMN, height if height < _FLAT else max(height, _HEIGHT))
         caption = caption_of(said, figure)
         wide = _encode(figure)
         if not narrow:
@@ -77,10 +81,22 @@ def draw(
         try:
             warnings.filterwarnings("error", "constrained_layout not applied")
             higher = height if len(axes) == 1 else height * width / _PHONE
+            if view is not None and isinstance(data, xr.Dataset) and _has_texts(data, view):
+                higher *= _WITH_TEXTS
             small = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
         except (ValueError, UserWarning):  # no room
             return Picture(wide, None, caption)
     return Picture(wide, small, caption)
+
+
+def _has_texts(data: xr.Dataset, view: str) -> bool:
+    """Return whether a view has rows with texts, which stand below them on a narrow screen."""
+    kind, result = prepare(data)
+    make = kind.views[view].drawing.picture
+    if make is None:
+        return False
+    picture = ask(kind, result, make, "report")
+    return isinstance(picture, RowsPicture) and bool(picture.columns)
 
 
 def _in_column(figure: Any, draw_again: Callable[..., Any]) -> Any:

@@ -37,6 +37,10 @@ _LATEX_MARKS = {
 }
 _MARKDOWN_MARKS = {"bold": "**%s**", "italic": "*%s*", "underline": "<u>%s</u>"}
 _HTML_MARKS = {"bold": "<b>%s</b>", "italic": "<i>%s</i>", "underline": "<u>%s</u>"}
+_STYLE = (
+    ".scores td { text-align: right; font-variant-numeric: tabular-nums } "
+    ".scores td[data-space]::after { content: attr(data-space); visibility: hidden }"
+)
 _FIGURE_SPACE = "\u2007"  # as wide as a digit
 
 
@@ -326,7 +330,7 @@ def as_html(table: ScoreTable, caption: str | None) -> str:
     body = "\n".join(html_rows(table, table.rows))
     foot = "\n".join(html_rows(table, table.last))
     return (
-        f"<style>.scores td {{ text-align: right; font-variant-numeric: tabular-nums }}</style>\n"
+        f"<style>{_STYLE}</style>\n"
         f'<table class="scores">\n<caption>{escape(caption or table.caption)}</caption>\n'
         f'<thead><tr><th scope="col">{escape(table.corner)}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot>\n</table>"
@@ -366,7 +370,7 @@ def _html_cell(cell: Cell, widest: str) -> str:
         order = cell.number.replace(MINUS, "-")
         return f'<td data-order="{order}">{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>'
     # The width of a spread, so that numbers stand below each other.
-    hidden = ""
+    # It is drawn by the style of the table: what is hidden is neither read aloud nor copied.
     if widest and number:
-        hidden = f'<span style="visibility: hidden"> ± {widest}</span>'
-    return f"<td>{number}{hidden}</td>"
+        return f'<td data-space=" ± {widest}">{number}</td>'
+    return f"<td>{number}</td>"
