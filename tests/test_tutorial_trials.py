@@ -9,6 +9,7 @@ import pytest
 import xcurves
 from experiments import make, pendulum
 from experiments.shared import fingerprint
+from layers import every
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
 
 @pytest.mark.parametrize(
     ("dataset", "tuning", "algorithm", "n_trials"),
-    [(dataset, *cell) for dataset in ("moons", "circles", "linear", "digits") for cell in QUICK] + TUNED_SVM,
+    every(3, [(dataset, *cell) for dataset in ("moons", "circles", "linear", "digits") for cell in QUICK] + TUNED_SVM),
 )
 def test_classifiers_are_remade_bit_for_bit(classifiers, dataset, tuning, algorithm, n_trials):
     made = pytest.importorskip("experiments.classifiers")

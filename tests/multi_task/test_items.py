@@ -189,6 +189,7 @@ def test_rare_differences_of_few_items_by_plain_loops():
     assert clusters.difference_ci.notnull().any()
 
 
+@pytest.mark.slow
 def test_all_intervals_hold_where_models_rarely_differ():
     # One model is always right, three are wrong in 2 of 100 items: of differences alone all intervals hold in .61.
     rng = np.random.default_rng(8)

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from layers import slow
 from xcurves import Refusal, readers
 from xcurves.readers import hydra, mlflow, optuna
 from xcurves.readers.open_files import (
@@ -121,7 +122,7 @@ def test_folders_of_logs_stay_as_they_are(tmp_path, monkeypatch, source):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("log", ["DELETE", "WAL"])
+@pytest.mark.parametrize("log", [slow("DELETE"), "WAL"])
 def test_a_database_is_read_as_it_is_named(database, tmp_path, monkeypatch, name, log):
     path = tmp_path / "logs" / name
     path.parent.mkdir()
