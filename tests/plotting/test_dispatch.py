@@ -65,7 +65,7 @@ def test_the_difference_of_two_curves_is_drawn_first_with_its_band(tasks, result
 
 
 def test_levels_that_differ_have_a_bar_and_others_none(result):
-    marked = ~np.isnan(line(result.curves.plot("fraction"), "differ (adjusted)").get_ydata())
+    marked = ~np.isnan(line(result.curves.plot("fraction"), "differ").get_ydata())
     assert marked.tolist() == [False, True, True, False, True, False]
     np.testing.assert_array_equal(marked, result.pvalue_adjusted <= 0.05)
 

@@ -238,3 +238,24 @@ def test_places_in_a_narrow_panel_leave_out_the_means():
         assert faults(figure, 0.3, sized=True) == []
         assert [" ".join(each.get_xlabel().split()) for each in ax.child_axes] == labels
         plt.close(figure)
+
+
+@pytest.mark.parametrize("n_algorithms", [2, slow(4), 6])
+def test_a_picture_over_tasks_and_a_profile_have_room_in_two_panels_of_a_paper(n_algorithms):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    curves = synthetic_curves(8, n_algorithms)
+    one, first = curves.isel(task=0), str(curves.algorithm.values[0])
+    profile = curves.curves.profile_across_tasks(reference=first, n_resamples=99, rng=0)
+    pair = curves.curves.across_tasks(reference=first, n_resamples=99, rng=0).isel(pair=[0])
+    levels = one.curves.ss_profile(n_resamples=99, rng=0)
+    drawn = [((profile, None), (pair, "forest")), ((one, None), (levels, "fraction"))]
+    for sides in drawn:
+        figure, axes = plt.subplots(1, 2, figsize=(5.5, 2.4), layout="constrained")
+        for ax, (shown, view) in zip(axes, sides, strict=True):
+            shown.curves.plot(view, ax=ax)
+        assert [fault for fault in faults(figure) if fault != "legend over a panel"] == []
+        legends = [ax.get_legend() for ax in axes if ax.get_legend()]
+        for legend in legends:
+            # it stands within the panel, or beside it, never over the y axis
+            box, panel = legend.get_window_extent(), legend.axes.get_window_extent()
+            assert box.x0 >= panel.x0

@@ -33,6 +33,7 @@ _ONE_ROW, _HIGH_OF_ROW = (1.6, 0.4)
 _SMALLER = 0.833  # letters of names, of those of labels
 _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _FEW = 4  # names that have room within given Axes
+_MOST_HIGH = 0.6  # of their height, for a legend within
 _APART = 3  # pixels between labels of ticks
 _TRIES = 3  # of writing a label in shorter lines: letters differ in width
 _LEAST_POINTS = 4.5  # of letters that can be read
@@ -46,6 +47,7 @@ _LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
 _LEGEND_WIDE = 0.9  # of that width, a legend above
 _SHORT_LINE = 4.0  # letters that a short line in front of a name takes
 _COMPACT = {"handlelength": 1.2, "handletextpad": 0.4}
+_TINY = {"fontsize": "x-small", "labelspacing": 0.3, "borderaxespad": 0.2}
 _STYLE: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 2.8}
 
 
@@ -148,7 +150,7 @@ def draw_panels(
         _name_curves(panels, _names(named), canvas, grid, width=widest)
         _fit_labels(panels, wide, high)
         figure = panels[0].figure
-        figure.get_layout_engine().execute(figure)  # so that panels have their sizes
+        _lay_out(figure)  # so that panels have their sizes
         _thin_labels(panels)
         _thin_numbers(panels)
         _fit_rows(panels)
@@ -295,7 +297,7 @@ def _names(named: xr.DataArray | xr.Dataset | None) -> set[str]:
 def _lower(panels: NDArray[Any]) -> None:
     """Make panels of one row as high as a line."""
     figure = panels[0].figure
-    figure.get_layout_engine().execute(figure)
+    _lay_out(figure)
     inches = max(ax.bbox.height for ax in panels) / figure.dpi
     figure.set_figheight(figure.get_figheight() + _HIGH_OF_ROW - inches)
 
@@ -349,6 +351,12 @@ def _wrap_labels(ax: Axes) -> None:
         lines = text.get_text().split("\n")
         text.set_text("\n".join(wrapped(line, max(letters, 8.0)) for line in lines))
 
+    # A layout engine makes no room for a label that is wider than the panel: it then ends where the panel does.
+    _lay_out(ax.figure)
+    label = ax.xaxis.label
+    if label.get_window_extent().width > ax.get_window_extent().width:
+        label.set(x=1.0, ha="right")
+
 
 def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     """Write labels of axes and titles that are longer than they have room for, in lines."""
@@ -358,7 +366,7 @@ def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
         long = [(ax, text) for ax, text in texts if text.get_visible() and _inches(text) > _SHORT * inches]
         if not long:
             continue
-        figure.get_layout_engine().execute(figure)  # so that panels have their sizes
+        _lay_out(figure)  # so that panels have their sizes
         left = np.unique([round(ax.bbox.x0) for ax in panels])
         between = np.diff(left).min(initial=figure.bbox.width)
         for ax, text in long:
@@ -562,17 +570,10 @@ def _best_first(handle_of: Mapping[str, Any], panels: Iterable[Axes]) -> dict[st
 
 
 def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
-    """Add a legend to given Axes: within where there are few names, else beside or above."""
+    """Add a legend to given Axes: within where there are few names that have room, else beside or above."""
     place: dict[str, Any] = {}
     if legend == "above":
-        place = {
-            "loc": "lower left",
-            "bbox_to_anchor": (0, 1.01),
-            "borderaxespad": 0,
-            "ncols": min(_FEW, len(handles), _columns_above(ax, handles)),
-        }
-        if slot_of(ax) is not None and len(handles) <= PLAIN_LINES:
-            place |= _COMPACT | {"columnspacing": 1.0}
+        place = _place_above(ax, handles)
     elif legend == "outside" or len(handles) > _FEW:
         place = {
             "loc": "upper left",
@@ -581,7 +582,40 @@ def _add_legend_to_given(ax: Axes, handles: list[Any], legend: str) -> None:
         }
         if len(handles) <= PLAIN_LINES:  # whose dashes need not be seen
             place |= _COMPACT
-    ax.legend(handles=handles, **_STYLE | place)
+    tries = [place]
+    if not place:
+        tries += [_COMPACT | _TINY, _place_above(ax, handles)]
+    for each in tries:
+        made = ax.legend(handles=handles, **_STYLE | each)
+        if place or _is_within(ax, made):
+            break
+
+
+def _is_within(ax: Axes, legend: Any) -> bool:
+    """Return whether a legend leaves the axes and half of the height of given Axes free."""
+    _lay_out(ax.figure)
+    room, extent = ax.get_window_extent(), legend.get_window_extent()
+    return bool(extent.width <= 0.95 * room.width and extent.height <= _MOST_HIGH * room.height)
+
+
+def _lay_out(figure: Any) -> None:
+    """Give panels the sizes that they will have, where a layout engine sets these."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
+def _place_above(ax: Axes, handles: Sequence[Any]) -> dict[str, Any]:
+    """Return how a legend above given Axes is placed: it ends where these end, so that it never leaves the figure."""
+    place: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0, 1.01),
+        "borderaxespad": 0,
+        "ncols": min(_FEW, len(handles), _columns_above(ax, handles)),
+    }
+    if slot_of(ax) is not None and len(handles) <= PLAIN_LINES:
+        place |= _COMPACT | {"columnspacing": 1.0}
+    return place
 
 
 def _columns_above(ax: Axes, handles: Sequence[Any]) -> int:
@@ -599,7 +633,7 @@ def _add_legend_in_empty_cell(panels: NDArray[Any], handles: list[Any], grid: Gr
     if len(panels) <= grid.n_columns or len(panels) % grid.n_columns == 0:
         return False
     figure: Any = panels[0].figure
-    figure.get_layout_engine().execute(figure)  # so that panels have their places
+    _lay_out(figure)  # so that panels have their places
     above, beside = panels[len(panels) - grid.n_columns].bbox, panels[-1].bbox
     to_figure = figure.transSubfigure.inverted()
     x, y = to_figure.transform((above.x0, beside.y0))
@@ -629,7 +663,7 @@ def _name_ends(ax: Axes, handles: dict[str, Any], widest: float | None) -> bool:
     if len(lines) > MOST_CURVES or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
         return False
     figure: Any = ax.figure
-    figure.get_layout_engine().execute(figure)  # so that the panel has its place
+    _lay_out(figure)  # so that the panel has its place
     x, y = np.array([ax.transData.transform(line.get_xydata()[-1]) for line in lines]).T
     box, letter = ax.get_window_extent(), _SMALLER * _points(ax) / 72 * figure.dpi
     if not np.isfinite(y).all() or (x < box.x1 - 0.1 * box.width).any():

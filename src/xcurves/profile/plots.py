@@ -16,7 +16,7 @@ from xcurves.say.numbers import label_of
 
 _MOST_WIDE = 20  # levels whose cells are as wide as columns
 _BANDS = {
-    "ss_null_upper": (0.5, "a single level"),
+    "ss_null_upper": (0.5, "one level"),
     "ss_null_upper_simultaneous": (0.25, "all levels"),
 }
 _STYLES = {
@@ -36,15 +36,15 @@ def fraction(result: xr.Dataset) -> CurvesPicture:
     for name, (opacity, what) in _BANDS.items():
         if name in here:
             upper = simple[name].to_numpy() / simple["ss"].sum().item()
-            shades.append(Shade(f"null band, {what}", training, lower, upper, "0.5", opacity, flag="chance"))
+            shades.append(Shade(f"chance, {what}", training, lower, upper, "0.5", opacity, flag="chance"))
             lower = upper
-    line = Line("simple", _STYLES["simple"], training, simple["fraction"].to_numpy(), marked="few")
+    line = Line("", _STYLES["simple"], training, simple["fraction"].to_numpy(), marked="few")
     return CurvesPicture(
         [line],
         along_training(result["training"]),
         Scale("fraction per level", low=0.0),
         shades=shades,
-        bars=Bars("differ (adjusted)", training, _shown_levels(here)[0]),
+        bars=Bars("differ", training, _shown_levels(here)[0]),
         ticks=result["training"].to_numpy(),
     )
 
