@@ -405,7 +405,7 @@ def test_what_cannot_be_drawn_is_told_why(curves):
     refused(
         lambda: curves.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 2 panels. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got 2 panels. Select one: .isel(task=[0]), or leave ax out",
     )
     refused(
         lambda: curves.expand_dims(metric=["r"], fold=["f"]).curves.plot(),
@@ -652,3 +652,16 @@ def _legend_lines(ax):
     """Return the texts and lines of the legend of a figure."""
     (legend,) = ax.figure.legends
     return list(zip(legend.get_texts(), legend.get_lines(), strict=True))
+
+
+def test_letters_have_the_size_asked_for_in_a_figure_and_in_given_axes(curves):
+    one = curves.sel(task="x")
+    given = plt.subplots(layout="constrained")[1]
+    for ax in (one.curves.plot(fontsize=7), one.curves.plot(ax=given, fontsize=7)):
+        assert {ax.xaxis.label.get_fontsize(), ax.yaxis.label.get_fontsize()} == {7}
+        assert {round(label.get_fontsize(), 6) for label in ax.get_xticklabels()} == {6.3}
+        names = [*ax.texts, *(text for legend in ax.figure.findobj(Legend) for text in legend.get_texts())]
+        assert {round(text.get_fontsize(), 1) for text in names} == {5.8}
+    for wrong in (1, "large"):
+        with pytest.raises((ValueError, TypeError), match=r"fontsize must be .* fontsize=8"):
+            one.curves.plot(fontsize=wrong)

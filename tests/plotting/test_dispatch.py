@@ -38,9 +38,14 @@ def line(ax, label):
     return found
 
 
+def simple_profile(ax):
+    (found,) = [line for line in ax.lines if line.get_gid() == "simple"]
+    return found
+
+
 def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
     _, fraction, cumulative = result.curves.plot()
-    np.testing.assert_allclose(line(fraction, "simple").get_ydata(), result.fraction.sel(effect="simple"))
+    np.testing.assert_allclose(simple_profile(fraction).get_ydata(), result.fraction.sel(effect="simple"))
     for effect in ("simple", "algorithm", "interaction"):
         expected = result.cumulative_fraction.sel(effect=effect)
         np.testing.assert_allclose(line(cumulative, effect).get_ydata(), expected)
@@ -81,7 +86,7 @@ def test_null_bands_are_shaded_up_to_their_fractions(result):
 def test_without_inference_there_is_nothing_to_shade_or_mark(tasks):
     ax = xcurves.ss_profile(tasks.isel(task=0), n_resamples=0).curves.plot("fraction")
     assert not ax.collections
-    assert [each.get_label() for each in ax.lines] == ["simple"]
+    assert [each.get_gid() for each in ax.lines] == ["simple"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +116,7 @@ def test_one_extra_dim_makes_facets(tasks):
     assert axes.shape == (3, 2)
     assert [ax.get_title() for ax in axes[0]] == ["task = easy", "task = hard"]
     hard = result.fraction.sel(effect="simple", task="hard")
-    np.testing.assert_allclose(line(axes[1, 1], "simple").get_ydata(), hard)
+    np.testing.assert_allclose(simple_profile(axes[1, 1]).get_ydata(), hard)
 
 
 def test_levels_that_a_task_does_not_have_are_left_out(tasks):
@@ -121,8 +126,8 @@ def test_levels_that_a_task_does_not_have_are_left_out(tasks):
         rng=0,
     )
     easy, hard = result.curves.plot("fraction")
-    assert len(line(easy, "simple").get_xdata()) == 6
-    assert 500 not in line(hard, "simple").get_xdata()
+    assert len(simple_profile(easy).get_xdata()) == 6
+    assert 500 not in simple_profile(hard).get_xdata()
 
 
 def test_given_axes_are_drawn_on(result):
@@ -146,8 +151,18 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     refused(
         lambda: result.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
-        "ax is one Axes; got 3 panels. Select a task, give view=, or leave ax out",
+        "ax is one Axes; got several views. Give one of them: view='curve_difference', or leave ax out",
     )
+    ax = plt.figure().add_subplot()
+    assert result.curves.plot("curve_difference", ax=ax) is ax
+    with_pairs = xcurves.pairwise(tasks, n_resamples=19, rng=0)
+    refused(
+        lambda: with_pairs.curves.plot("curve_difference", ax=plt.figure().add_subplot()),
+        ValueError,
+        f"ax is one Axes; got {tasks.sizes['task']} panels. Select one: .isel(task=[0]), or leave ax out",
+    )
+    ax = plt.figure().add_subplot()
+    assert with_pairs.isel(task=[0]).curves.plot("curve_difference", ax=ax) is ax
     errors = make_errors([[30, 25, 22, 20, 19]])
     left_out = xcurves.leave_one_size_out(errors, sigma_hat_sq=1)
     many = xcurves.ss_profile(tasks.expand_dims(metric=["return"], fold=[0]), n_resamples=0)

@@ -64,6 +64,7 @@ def plot_curves(
     if is_apart:
         dims.append("algorithm")
     dims = check_dims(dims, canvas.col, canvas.row, "curves")
+    canvas.check_one({dim: array.sizes[dim] for dim in dims})
     room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
     if is_apart:
         refusal = room.refusal("runs", dims, "algorithm", [], "to_frame")

@@ -36,6 +36,7 @@ from xcurves.plotting.panels import (
     Canvas,
     Cell,
     check_figsize,
+    check_fontsize,
     check_legend,
     draw_panels,
     styled,
@@ -77,6 +78,7 @@ def plot(
     xscale: str | None = None,
     yscale: str | None = None,
     title: str | None = None,
+    fontsize: float | None = None,
     n_resamples: int | None = None,
     confidence_level: float | None = None,
     claim: str | None = None,
@@ -125,6 +127,8 @@ def plot(
         Of curves, and of results along training, a budget or trials: scales of the axes.
     title : str, optional
         A title.
+    fontsize : float, optional
+        Size of the letters of labels in points; others are somewhat smaller. By default it follows from the width.
     n_resamples, confidence_level : int and float, optional
         Of curves: number of resamples of a simultaneous band, and confidence level; 2,000 and 0.95 if left out.
     claim : str, optional
@@ -199,7 +203,7 @@ def plot(
         check_figsize(figsize),
         colors,
     )
-    canvas = canvas._replace(order=order, labels=labels, legend=check_legend(legend))
+    canvas = canvas._replace(order=order, labels=labels, legend=check_legend(legend), fontsize=check_fontsize(fontsize))
     if title is not None and not isinstance(title, str):
         raise WrongType("title", title, "must be text", "Convert: title=str(...)")
     given: dict[str, Any] = {
@@ -372,6 +376,9 @@ def _plot_result(
     )
     drawn, room = _with_texts_below(drawn, room)
     first = drawn[0]
+    fewest = min(range(len(drawn)), key=lambda place: len(drawn[place].panels))
+    sizes = {dim: data.sizes[dim] for dim in drawn[fewest].dims}
+    canvas.check_one(sizes, names[fewest] if len(names) > 1 else None)
     overlaid = _overlaid(first, data, room.columns)
     tasks: Sequence[Hashable] = []
     if overlaid is None:

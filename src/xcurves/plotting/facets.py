@@ -62,9 +62,12 @@ class Grid:
 
     two_dims: bool = False
 
-    def letters(self, size: Size) -> AbstractContextManager[None]:
-        """Return a context in which letters suit the panels of a figure."""
-        return import_pyplot().rc_context(letters(size[0] / self.n_columns))  # type: ignore[no-any-return]
+    def letters(self, size: Size, points: float | None = None) -> AbstractContextManager[None]:
+        """Return a context in which letters suit the panels of a figure, or have so many points."""
+        look = letters(size[0] / self.n_columns)
+        if points is not None:
+            look["font.size"] = points
+        return import_pyplot().rc_context(look)  # type: ignore[no-any-return]
 
     def axes(self, size: Size, **options: Any) -> NDArray[Any]:
         """Return new axes, shape (panel,)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import ceil, isqrt, prod, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, giv
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.plotting.drawn_names import longest_line, moved_apart, wrapped
-from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
+from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room, import_pyplot
 from xcurves.plotting.look import PLAIN_LINES, slot_of, with_styles
 from xcurves.say.numbers import decimals_of, rounded
 
@@ -36,7 +37,8 @@ _FEW = 4  # names that have room within given Axes
 _MOST_HIGH = 0.6  # of their height, for a legend within
 _APART = 3  # pixels between labels of ticks
 _TRIES = 3  # of writing a label in shorter lines: letters differ in width
-_LEAST_POINTS = 4.5  # of letters that can be read
+_LEAST_POINTS, _MOST_POINTS = (4.5, 40.0)  # of letters that can be read
+_OF_TICKS = 0.9  # of the size of letters of labels
 _MOST_BESIDE = 0.35  # of the width of a figure, for names at the ends of curves
 _LETTER = 0.62  # width of a letter, of its height
 _LINE = 1.45  # height of a line, of that of its letters
@@ -67,6 +69,22 @@ class Canvas(NamedTuple):
     order: Sequence[Any] | None = None
     labels: Mapping[Any, str] | None = None
     legend: str | None = "direct"
+    fontsize: float | None = None  # of labels, in points
+
+    def check_one(self, sizes: Mapping[Hashable, int], view: str | None = None) -> None:
+        """Refuse several panels in one Axes: of dims of these sizes, or of several views, of which `view` is one."""
+        n_panels = prod(sizes.values())
+        if self.ax is None or (n_panels == 1 and view is None):
+            return
+        got = "several views"
+        cure: list[Any] = []
+        if n_panels > 1:
+            got = f"{n_panels} panels"
+            selected = ", ".join(f"{dim}=[0]" for dim, size in sizes.items() if size > 1)
+            cure.append(f"Select one: .isel({selected}), ")
+        if view is not None:
+            cure += ["and give " if cure else "Give one of them: ", give(view=view), ", "]
+        raise Refusal("ax", UNSAID, f"ax is one Axes; got {got}", Cure(*cure, "or leave ax out"))
 
     def grid(self, dims: Sequence[Hashable], sizes: Sequence[int]) -> Grid:
         """Return rows and columns for panels of dims of these sizes: one is wrapped, the first of two has rows."""
@@ -115,15 +133,16 @@ def draw_panels(
     `refusal` says why the panels have no room. Panels share both scales with `named`, that of x `by_column`.
     """
     if canvas.ax is not None:
-        panels = _given_axes(canvas, len(cells))
-        _draw_all(cells, panels)
-        _wrap_labels(canvas.ax)
-        _name_curves(panels, _names(named), canvas, width=None)
+        panels = _given_axes(canvas)
+        with _letters_of_given(canvas.ax, canvas.fontsize):
+            _draw_all(cells, panels)
+            _wrap_labels(canvas.ax)
+            _name_curves(panels, _names(named), canvas, width=None)
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
         raise refusal
-    with grid.letters(size):
+    with grid.letters(size, canvas.fontsize):
         share_x: Any = False
         if named is not None:
             share_x = "all"
@@ -249,7 +268,7 @@ def check_figsize(figsize: Any) -> tuple[float, float] | None:
     return width, height
 
 
-def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
+def _given_axes(canvas: Canvas) -> NDArray[Any]:
     ax = canvas.ax
     if not hasattr(ax, "set_xscale"):
         got = type(ax).__name__
@@ -266,14 +285,35 @@ def _given_axes(canvas: Canvas, n_panels: int) -> NDArray[Any]:
             f"figsize is of a new figure; got {canvas.figsize} with ax",
             "Leave one of them out",
         )
-    if n_panels > 1:
-        raise Refusal(
-            "ax",
-            UNSAID,
-            f"ax is one Axes; got {n_panels} panels",
-            Cure("Select a task, give ", give(view=Verbatim("")), ", or leave ax out"),
-        )
     return np.array([ax])
+
+
+def _letters_of_given(ax: Axes, points: float | None) -> AbstractContextManager[None]:
+    """Give Axes that are not ours letters of so many points, if that is asked; return a context of these letters."""
+    if points is None:
+        return nullcontext()
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(points)
+    ax.tick_params(labelsize=_OF_TICKS * points)
+    return import_pyplot().rc_context({"font.size": points})  # type: ignore[no-any-return]
+
+
+def check_fontsize(fontsize: Any) -> float | None:
+    """Return the size of letters of labels in points."""
+    if fontsize is None:
+        return None
+    try:
+        points = float(fontsize)
+    except (TypeError, ValueError):
+        raise WrongType("fontsize", fontsize, "must be a number of points", Cure("Give ", give(fontsize=8))) from None
+    if not _LEAST_POINTS <= points <= _MOST_POINTS:
+        raise Refusal(
+            "fontsize",
+            fontsize,
+            f"must be from {_LEAST_POINTS:g} to {_MOST_POINTS:g} points",
+            Cure("Usual: ", give(fontsize=8)),
+        )
+    return points
 
 
 def _draw_all(cells: Sequence[Cell], axes: NDArray[Any], letters: float = np.inf) -> None:

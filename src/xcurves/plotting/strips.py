@@ -94,6 +94,7 @@ def plot_strips(data: xr.DataArray, canvas: Canvas, given: Mapping[str, Any]) ->
     scores = drawable(styled(scores, canvas)).isel(training=0)
 
     dims = check_dims(labels.extra_dims(scores), canvas.col, canvas.row, "scores")
+    canvas.check_one({dim: scores.sizes[dim] for dim in dims})
     grid = canvas.grid(dims, [scores.sizes[dim] for dim in dims])
     room = Room(grid, _ROW * scores.sizes["algorithm"], 0, canvas.figsize)
     refusal = room.refusal("runs", dims, None, dims, "to_frame")

@@ -38,7 +38,7 @@ def fraction(result: xr.Dataset) -> CurvesPicture:
             upper = simple[name].to_numpy() / simple["ss"].sum().item()
             shades.append(Shade(f"chance, {what}", training, lower, upper, "0.5", opacity, flag="chance"))
             lower = upper
-    line = Line("", _STYLES["simple"], training, simple["fraction"].to_numpy(), marked="few")
+    line = Line("", _STYLES["simple"], training, simple["fraction"].to_numpy(), flag="simple", marked="few")
     return CurvesPicture(
         [line],
         along_training(result["training"]),
