@@ -161,6 +161,10 @@ for NAME, CELLS in {
         one(lambda cells=CELLS: written(*cells)),
         levels(2),
     )
+INPUTS["numbers, a point in front beside a comma elsewhere"] = Input(
+    one(lambda: written(".912", ".5").assign(size="64,64")), levels(2)
+)
+INPUTS["numbers, times of the day"] = Input(one(lambda: written("0:05:30", "0:01:00")), levels(2))
 INPUTS["numbers, three decimals everywhere"] = Input(one(lambda: written("1,234", "2,500")), Refuses("'1,234'"))
 for MARK in (",", "."):
     INPUTS[f"numbers, --decimal {MARK}"] = Input(one(lambda: written("1,234", "2,500")), levels(2), ("--decimal", MARK))

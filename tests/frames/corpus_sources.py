@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from frames.corpus import Asks, Files, Input, Read, folders, lines
+from frames.corpus import Asks, Files, Input, Read, Refuses, folders, lines
 
 LOGS = Path(__file__).parents[1] / "readers" / "logs"
 INPUTS: dict[str, Input] = {}
@@ -276,4 +276,105 @@ def catboost(name: str, seed: int) -> str:
 INPUTS["CatBoost, times are no scores"] = Input(
     lambda: folders(catboost, "train.log"),
     Asks("the score (learn or test)", 2, {"--value test": Read("algorithm", "run", "iteration", "test", runs=4)}),
+)
+
+# --- sources with a layout of their own ---
+
+GAINS = {"ada": 3.0, "bob": 1.0}
+
+
+def of_runs(write: Callable[[str, int, list[float]], Files]) -> Callable[[], Files]:
+    """Return the files of two runs of two algorithms, of which ada's scores are higher by 2 at each of three steps."""
+
+    def files() -> Files:
+        made: dict[str, str | bytes] = {}
+        for name, gain in GAINS.items():
+            for seed in (0, 1):
+                scores = [round(gain + seed / 10 + step, 2) for step in range(3)]
+                made |= write(name, seed, scores)  # type: ignore[arg-type]
+        return made
+
+    return files
+
+
+def mlruns(name: str, seed: int, scores: list[float], *, steps: bool = True) -> Files:
+    """Return a run of MLflow's file store; without steps every value is logged at step 0."""
+    run = f"{name}{seed}"
+    times = [1700000000000 + 1000 * at + seed for at in range(len(scores))]
+    rows = [
+        f"{time} {score} {at if steps else 0}\n" for at, (time, score) in enumerate(zip(times, scores, strict=True))
+    ]
+    active = "lifecycle_stage: active\n"
+    return {
+        "mlruns/1/meta.yaml": f"experiment_id: '1'\nname: tests\n{active}",
+        f"mlruns/1/{run}/meta.yaml": f"run_id: {run}\nrun_name: {run}\n{active}start_time: {times[0]}\n",
+        f"mlruns/1/{run}/metrics/reward": "".join(rows),
+        f"mlruns/1/{run}/params/algo": name,
+        f"mlruns/1/{run}/params/seed": str(seed),
+    }
+
+
+INPUTS["MLflow's files"] = Input(
+    of_runs(mlruns), Read("params.algo", "run", "step", "value", (), False, 2, 4, 3, difference=2.0)
+)
+INPUTS["MLflow's files, every step 0"] = Input(
+    of_runs(lambda *run: mlruns(*run, steps=False)),
+    Read("params.algo", "run", "order of timestamp", "value", (), False, 2, 4, 3, says="training is the order of"),
+)
+
+
+def ray(name: str, seed: int, scores: list[float]) -> Files:
+    """Return a trial of Ray Tune."""
+    trial = f"logs/{name}_Hopper_0000{seed}"
+    rows = [f"{score},{1000 * at},{at},{name}_{seed}\n" for at, score in enumerate(scores, 1)]
+    return {
+        f"{trial}/params.json": json.dumps({"env": "Hopper", "lr": 0.1, "seed": seed}),
+        f"{trial}/progress.csv": "episode_reward_mean,timesteps_total,training_iteration,trial_id\n" + "".join(rows),
+    }
+
+
+INPUTS["Ray Tune"] = Input(
+    of_runs(ray), Read("algorithm", "run", None, "episode_reward_mean", None, False, 2, None, 3, difference=2.0)
+)
+
+
+def job(name: str, seed: int, scores: list[float]) -> Files:
+    """Return a job of a multirun of Hydra."""
+    folder = f"multirun/2026-01-01/10-00-00/{list(GAINS).index(name) * 2 + seed}"
+    rows = [f"{at},{score}\n" for at, score in enumerate(scores)]
+    return {
+        f"{folder}/.hydra/overrides.yaml": f"- algo={name}\n- seed={seed}\n",
+        f"{folder}/.hydra/config.yaml": f"algo: {name}\nseed: {seed}\n",
+        f"{folder}/log.csv": "step,reward\n" + "".join(rows),
+    }
+
+
+INPUTS["Hydra, a multirun"] = Input(
+    of_runs(job), Read(None, None, "step", "reward", (), False, 2, 2, 3, difference=2.0)
+)
+
+
+def chart(marks: str) -> str:
+    """Return the chart of a metric that Weights & Biases exports, with the least and the most of each group."""
+    names = [f"{name}{marks}{seed}" for name in GAINS for seed in (0, 1)]
+    head = ['"Step"']
+    cells = []
+    for name in names:
+        head += [f'"{name} - reward"', f'"{name} - reward__MIN"', f'"{name} - reward__MAX"']
+        cells.append(GAINS[name[:3]] + int(name[-1]) / 10)
+    rows = [
+        ",".join([str(step), *(str(round(cell + step, 2)) for cell in cells for _ in range(3))]) for step in range(3)
+    ]
+    return "\n".join([",".join(head), *rows]) + "\n"
+
+
+CHART = Read("algorithm", "run", "Step", "reward", (), False, 2, 2, 3, difference=2.0)
+INPUTS["Weights & Biases, a chart"] = Input(
+    lambda: {"chart.csv": chart("-seed")}, CHART, ("--names", "{algorithm}-seed{run}")
+)
+INPUTS["Weights & Biases, a chart whose names are not said"] = Input(
+    lambda: {"chart.csv": chart("-seed")}, Refuses("'ada-seed0'")
+)
+INPUTS["Weights & Biases, two charts"] = Input(
+    lambda: {"logs/a.csv": chart("-"), "logs/b.csv": chart("-")}, Refuses("2 files, such as 'a.csv'")
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from xcurves.__main__ import main
+from xcurves.core.known import known_of
 from xcurves.readers import optuna as reader
 from xcurves.readers import read
 from xcurves.readers.folder_levels import seeds_in
@@ -227,3 +228,11 @@ def test_trials_of_an_unknown_search_are_said_to_be_independent_if_it_is_random(
 @pytest.mark.parametrize("names", [["resnet-18", "resnet-34"], ["tpe_seed0", "random"], ["sac_seed1", "td3_seed1"]])
 def test_numbers_that_are_no_seeds_stay_in_the_name(names):
     assert seeds_in(names) is None
+
+
+@pytest.mark.parametrize(("direction", "lower"), [("minimize", True), ("maximize", False)])
+def test_what_is_known_of_columns_says_which_end_is_good(tmp_path, direction, lower):
+    searched(tmp_path / "study.db", ["sac", "td3"], sampler="RandomSampler", direction=direction, fails=False)
+    frame = read(tmp_path / "study.db", source="optuna-trials")
+    assert known_of(frame).lower_is_better is lower
+    assert known_of(frame.rename(columns={"value": "other"})).lower_is_better is None

@@ -24,9 +24,7 @@ from xcurves.frames.finder import read_frame
 from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
 from xcurves.frames.roles import dims_called
-from xcurves.frames.wide import as_asked
-from xcurves.frames.wide_doubts import with_rows
-from xcurves.frames.wide_tables import listed as columns_listed
+from xcurves.frames.wide_doubts import as_rows
 from xcurves.readers.open_files import expanding_to
 from xcurves.say.numbers import listed
 
@@ -88,13 +86,10 @@ def table_of(frame: pd.DataFrame, options: argparse.Namespace) -> Table:
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a frame in which wide columns are rows, as options ask."""
-    frame = with_rows(frame, [*columns_listed(options.run), *options.extra])
-    if not options.columns:
-        return frame
-    dims = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
-    long, names = as_asked(frame, options.value or [], options.columns, dims, options.extra)
-    if options.value is None and len(names) == 1:
-        options.value = names
+    dims = {dim: getattr(options, dim) for dim in DIMS}
+    long, made = as_rows(frame, options.columns, options.value or [], dims, options.extra)
+    if options.value is None and len(made) == 1:
+        options.value = made
     return long
 
 

@@ -46,7 +46,7 @@ def asked(argument: str, question: Text | str, proposals: Sequence[Proposal]) ->
     return Doubtful(argument, UNSAID, question, Cure(*proposals))
 
 
-def counted(number: int, noun: str) -> str:
+def how_many(number: int, noun: str) -> str:
     """Return a number of things in words: "one task", "3 tasks"."""
     if number == 1:
         return f"one {noun}"

@@ -25,7 +25,7 @@ from xcurves.core.refusal import (
 )
 from xcurves.frames.absent import no_column
 from xcurves.frames.score_columns import n_labels
-from xcurves.frames.wide import pattern_of, refuse_duplicates
+from xcurves.frames.wide import refuse_duplicates, shared_pattern
 
 JOINED = ("first", "last", "mean")  # how repeated rows become one, in any order
 _MOST = 50  # labels of a column that could be a dim
@@ -193,7 +193,7 @@ def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Map
     scores = [name for name in frame.select_dtypes("number") if name not in there]
     lost = next((dim for dim in ("run", "algorithm") if dim in missing), None)
     if argument == "value" and lost and len(scores) > 1:
-        return f". If it has a column for each {lost}: {give(columns=pattern_of(list(map(str, scores)), lost))}"
+        return f". If it has a column for each {lost}: {give(columns=shared_pattern(list(map(str, scores)), lost))}"
     if argument != "run":
         return ""
     return _cure_of_missing_run(frame, column, there, asked["value"])

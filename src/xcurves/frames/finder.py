@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,10 +10,10 @@ import pandas as pd
 from xcurves.core import repeated_folds
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import is_clock
 from xcurves.frames import roles
 from xcurves.frames.absent import no_column
 from xcurves.frames.columns import JOINED
+from xcurves.frames.find_training import find_training
 from xcurves.frames.found import ROLES, Found
 from xcurves.frames.items import settle_items
 from xcurves.frames.reading import ARGUMENTS, Reading
@@ -23,12 +23,11 @@ from xcurves.frames.unnamed import unnamed_of, unused_of, varies
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_doubts import doubt_of_columns
 from xcurves.frames.wide_summaries import without_text_summaries
-from xcurves.frames.wide_tables import listed, long_form
+from xcurves.frames.wide_tables import as_list, long_form
 from xcurves.say.numbers import listed as in_words
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
-TRAINING = "training"  # a column that is called like a dim is that dim
 
 
 def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> Reading:
@@ -99,7 +98,7 @@ class _Finder(Found):
         self._settle_items()
         self._find_score(told)
         self._find_settings()
-        self._find_training(told)
+        find_training(self, told)
         self._number_runs()
         self._find_missing()
         if wide:
@@ -151,12 +150,12 @@ class _Finder(Found):
         self.roles = {role: self.typed[role] for role in ROLES if role in self.typed}
         self.passage = self.typed.get("passage")
         for role in ("algorithm", "run"):
-            columns = listed(self.roles.get(role))
+            columns = as_list(self.roles.get(role))
             if len(columns) == 1:
                 self.roles[role] = columns[0]
             elif len(columns) > 1:
                 self.roles[role], self.frame = with_joined(self.frame, columns, role)
-        typed = [name for role in ("algorithm", "run") for name in listed(self.typed.get(role))]
+        typed = [name for role in ("algorithm", "run") for name in as_list(self.typed.get(role))]
         extra = [name for name in told.extra if name not in typed]
         if extra and "tasks" not in self.roles:
             self.roles["tasks"] = extra
@@ -171,7 +170,7 @@ class _Finder(Found):
 
     def _find_runs(self) -> None:
         """Find the runs: a column of their name, or the folds of a data set, or both joined."""
-        typed = listed(self.typed.get("run"))
+        typed = as_list(self.typed.get("run"))
         folds = roles.find_folds(self.frame, [name for name in self.used if name not in typed])
         if "run" in self.roles:
             if set(folds) & set(typed):
@@ -242,7 +241,7 @@ class _Finder(Found):
         if "score" in self.roles:
             return
         trainings = roles.find_trainings(self.frame, self.used)
-        used = [*self.used, *trainings[:1], *listed(told.training)]
+        used = [*self.used, *trainings[:1], *as_list(told.training)]
         if "training" in self.typed:
             used = self.used
         self.roles["score"], self.others = find_score(self.frame, used)
@@ -274,86 +273,6 @@ class _Finder(Found):
         settings = unnamed_of(self.scored, [*self.used, *self.others, *self.constant, *steps], keys)
         if settings is not None and settings.telling:
             self.settings = settings.telling[0]
-
-    def _find_training(self, told: Known) -> None:
-        """Find the training that has a level wherever there is a score, and that rises within a run."""
-        if "training" in self.roles:
-            return
-        score = self.roles["score"]
-        if TRAINING in self.frame and TRAINING not in self.used:
-            self.roles["training"] = TRAINING
-            return
-        found = roles.find_trainings(self.frame, self.used)
-        if told.training is not None and told.training not in self.used:
-            found = [told.training, *[name for name in found if name != told.training]]
-        self.roles["training"] = found[0] if found else None
-        if score is None:
-            return
-        if not found:
-            self._order_by_unnamed_clock()
-            return
-        training = roles.of_score(self.frame, found, score)
-        if training != found[0]:  # rows of the other series have no score
-            self.frame = self.frame[self.frame[score].notna()]
-        self.frame = self.frame[self.frame[[training, score]].notna().any(axis=1)]
-        self.roles["training"] = training
-        self._check_training(found, training, score)
-
-    def _check_training(self, found: Sequence[str], training: str, score: str) -> None:
-        """Take another training where the one that was found begins anew or never changes in a run."""
-        scored = self.frame[self.frame[score].notna()]
-        keys = self.keys("tasks", "algorithm", "run")
-        if is_clock(training) and self.runs and not scored.duplicated(self.runs).any():
-            self.roles["training"] = None
-            return
-        stuck = [name for name in roles.constant_steps(scored) if name not in self.used]
-        if is_clock(training) and self.runs and stuck:
-            self._order_by_clock(scored, stuck[0], keys)
-            return
-        epoch = roles.epochs_of(scored, found, training, keys)
-        batch = roles.batches_of(scored, training, keys, self.used)
-        if batch is not None:
-            epoch, training = training, batch
-        if epoch is not None:
-            kept = ~scored.duplicated([*keys, epoch], keep="last")
-            self.frame = scored[kept]
-            self.roles["training"] = epoch
-            self.made.append(f"{training} begins anew in each {epoch}: the last row of each {epoch} counts")
-        elif self.runs and roles.is_constant_in_runs(scored, training, score, [*keys, *self.settings]):
-            self._order_by_clock(scored, training, keys)
-
-    def _order_by_clock(self, scored: pd.DataFrame, training: str, keys: Sequence[str]) -> None:
-        """Take the order of a clock as training, whose steps never change; without a clock it cannot be told."""
-        used = [name for name in self.used if name not in (training, self.roles["training"])]
-        clocks = [
-            name
-            for name in roles.clocks_in(scored, used)
-            if name != training and scored[name].notna().all() and not scored.duplicated([*keys, name]).any()
-        ]
-        self.roles["training"] = None
-        if not clocks:
-            self.missing["training"] = []
-            return
-        name = f"order of {clocks[0]}"
-        order = scored.groupby(list(keys), observed=True)[clocks[0]].rank().astype("int64")
-        self.frame = scored.assign(**{name: order})
-        self.roles["training"] = name
-        self.made.append(f"{training} never changes within a run: training is the order of {clocks[0]}")
-
-    def _order_by_unnamed_clock(self) -> None:
-        """Take as training the order of whole numbers of an unknown name that are a clock, as they rise in each run."""
-        scored = self.scored
-        if not self.runs or not scored.duplicated(self.runs).any():
-            return
-        for name in map(str, scored.columns):
-            if name in self.used or not roles.is_clock_of_runs(scored, name, self.runs):
-                continue
-            if roles.rises_in_runs(scored, name, self.runs):
-                order = scored.groupby(self.runs, observed=True).cumcount() + 1
-                self.roles["training"] = f"order of {name}"
-                self.frame = scored.assign(**{f"order of {name}": order})
-                self.made.append(f"{name} is a clock: training is its order")
-                return
 
     def _number_runs(self) -> None:
         """Make runs of the rows of each algorithm and task, where scores have neither runs nor training."""
@@ -406,6 +325,6 @@ class _Finder(Found):
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     """Refuse a name that is of no column."""
     for role in (*ROLES, "passage"):
-        for column in listed(given.get(role)):
+        for column in as_list(given.get(role)):
             if column not in frame:
                 raise no_column(ARGUMENTS.get(role, "task_groups"), column, frame)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.doubts import counted, runs_each
+from xcurves.core.doubts import how_many, runs_each
 from xcurves.core.names import is_item
 from xcurves.frames.unnamed import Unnamed
-from xcurves.frames.wide_tables import columns_of, listed
+from xcurves.frames.wide_tables import as_list, columns_in
 
 ROLES = ("algorithm", "run", "training", "score", "tasks")
 
@@ -38,19 +38,19 @@ class Found:
     @property
     def used(self) -> list[str]:
         """The columns that are of a role, or that were typed."""
-        used = columns_of(self.roles)
+        used = columns_in(self.roles)
         for role in ("algorithm", "run"):
-            used += listed(self.typed.get(role))
+            used += as_list(self.typed.get(role))
         used += [
-            *listed(self.passage),
-            *listed(self.typed.get("coords")),
-            *listed(self.state),
+            *as_list(self.passage),
+            *as_list(self.typed.get("coords")),
+            *as_list(self.state),
         ]
         return used
 
     def typed_or_found(self, role: str) -> list[str]:
         """Return the columns of a role: those that were typed, of which one may be joined, or that which is found."""
-        return listed(self.typed.get(role)) or listed(self.roles.get(role))
+        return as_list(self.typed.get(role)) or as_list(self.roles.get(role))
 
     def keys(self, *names: str) -> list[str]:
         """Return the columns of some roles that are known."""
@@ -66,7 +66,7 @@ class Found:
     @property
     def items(self) -> list[str]:
         """The columns of tasks that are items."""
-        return [name for name in listed(self.roles.get("tasks")) if is_item(name)]
+        return [name for name in as_list(self.roles.get("tasks")) if is_item(name)]
 
     @property
     def has_few_repeats(self) -> bool:
@@ -88,7 +88,7 @@ class Found:
 
 def keys_of(known: Mapping[str, Any], *roles: str) -> list[str]:
     """Return the columns of some roles that are known."""
-    return [name for role in roles for name in listed(known.get(role))]
+    return [name for role in roles for name in as_list(known.get(role))]
 
 
 def with_score(frame: pd.DataFrame, known: Mapping[str, Any]) -> pd.DataFrame:
@@ -106,13 +106,13 @@ def compared(frame: pd.DataFrame, known: Mapping[str, Any]) -> str:
     n_algorithms, n_tasks = 1, 1
     groups: list[str] = []
     if known.get("algorithm") is not None:
-        groups += listed(known["algorithm"])
+        groups += as_list(known["algorithm"])
         n_algorithms = len(rows[groups].drop_duplicates())
     tasks = list(known.get("tasks") or ())
     if tasks:
         n_tasks = len(rows[tasks].drop_duplicates())
         groups += tasks
-    runs = [*groups, *listed(known.get("run"))]
+    runs = [*groups, *as_list(known.get("run"))]
     counts = pd.Series([1])
     if len(runs) > len(groups):
         pairs = rows[runs].drop_duplicates()
@@ -120,7 +120,7 @@ def compared(frame: pd.DataFrame, known: Mapping[str, Any]) -> str:
         if groups:
             counts = pairs.groupby(groups, observed=True).size()
     each = runs_each(int(counts.min()), int(counts.max()))
-    return f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}, {each}"
+    return f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {each}"
 
 
 def repeats(frame: pd.DataFrame, known: Mapping[str, Any]) -> bool:

@@ -26,7 +26,7 @@ class Items(NamedTuple):
         The columns of tasks.
     passage : str, optional
         The column that says what an item belongs to.
-    constant : list of str
+    constant : tuple of str
         Columns that are the same in all rows of an item, which need not be used.
     """
 

@@ -13,13 +13,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
-from xcurves.core.failed_runs import SHORT, failed_score
+from xcurves.core.failed_runs import SHORT
 from xcurves.core.known import Duplicates
 from xcurves.core.matched_runs import MATCHED, NUMBERED
-from xcurves.core.names import ENDED_EARLY, FAILED, is_metric
+from xcurves.core.names import is_metric
 from xcurves.core.refusal import (
     UNSAID,
-    Call,
     Cure,
     Refusal,
     Text,
@@ -47,11 +46,10 @@ from xcurves.frames.mixed_runs import (
 )
 from xcurves.frames.reading import Reading
 from xcurves.frames.restarts import ask_of_negative
+from xcurves.frames.row_scores import OF_READING, SAY_FAILED, said_of, scores_of_rows, with_failures
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
-READING = "reading: "  # before steps of the history that the reading of a frame made
-_FAILED = "rows are of runs that failed"
 _OF_ROWS = tuple(f"to_dataarray({option}=" for option in ("duplicates", "resumed", "missing_scores"))
 _CELLS = 10  # most cells of the union of levels for each score
 
@@ -85,8 +83,8 @@ def curves_of(
     level = np.zeros(len(frame))
     if training is not None:
         level = numbers(frame[training])
-    scores, n_failed = _scores_of_rows(frame, value, missing_scores, higher_is_better)
-    scores, failures = _with_failures(reading, frame, scores, missing_scores, higher_is_better)
+    scores, n_failed = scores_of_rows(frame, value, missing_scores, higher_is_better)
+    scores, failures = with_failures(reading, frame, scores, missing_scores, higher_is_better)
 
     # Rows of the same run and level become one, unless that is refused.
     named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks), reading.given)
@@ -125,7 +123,7 @@ def curves_of(
     if training is not None:
         lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
         run_checks.warn_of_copies(curves.expand_dims(lacking))
-    for line in [*(f"{READING}{made}" for made in reading.made), *lines]:
+    for line in [*(f"{OF_READING}{made}" for made in reading.made), *lines]:
         curves = provenance.record(curves, line)
     return labels.with_color_index(curves)
 
@@ -134,7 +132,10 @@ def rows_said(curves: xr.DataArray) -> list[str]:
     """Return what the history says of rows: which repeated, restarted or were left out, and which runs failed."""
     steps = str(curves.attrs.get("history", "")).split("\n")
     said = [step.partition("): ")[2] for step in steps if step.startswith(_OF_ROWS)]
-    return [*said, *(step.removeprefix(READING) for step in steps if step.startswith(READING) and _FAILED in step)]
+    return [
+        *said,
+        *(step.removeprefix(OF_READING) for step in steps if step.startswith(OF_READING) and SAY_FAILED in step),
+    ]
 
 
 def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray:
@@ -151,60 +152,6 @@ def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray
         curves = curves.assign_coords({reading.passage: (dim, labels.plain_labels(groups))})
         curves[dim].attrs["task_groups"] = reading.passage
     return curves
-
-
-def _scores_of_rows(
-    frame: pd.DataFrame,
-    value: str,
-    missing_scores: str | None,
-    higher_is_better: bool | None,
-) -> tuple[NDArray[np.float64], int]:
-    """Return the score of each row, and how many rows without one are of runs that failed."""
-    scores = numbers(frame[value])
-    if missing_scores != "failed":
-        return scores, 0
-    is_missing = np.isnan(scores)
-    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
-    return np.where(is_missing, failed, scores), int(is_missing.sum())
-
-
-def _with_failures(
-    reading: Reading,
-    frame: pd.DataFrame,
-    scores: NDArray[np.float64],
-    missing_scores: str | None,
-    higher_is_better: bool | None,
-) -> tuple[NDArray[np.float64], list[str]]:
-    """Return scores in which runs that failed by their state have the worst one, and what the history says of it."""
-    if reading.state is None:
-        return scores, []
-    state = frame[reading.state].astype(str).str.casefold()
-    bad = FAILED
-    if missing_scores == "failed":
-        bad = FAILED | ENDED_EARLY
-    failed = state.isin(bad).to_numpy()
-    if reading.training is not None:
-        failed = failed & np.isnan(scores)  # what a run reached before it failed stays
-    if not failed.any():
-        return scores, []
-    worst = failed_score(_is_higher_better(frame, str(reading.score), higher_is_better))
-    said = f"{READING}{int(failed.sum()):,} {_FAILED}, as {reading.state} says"
-    return np.where(failed, worst, scores), [said]
-
-
-def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
-    """Return whether higher is better of a column of scores."""
-    names = [value, _said_of(frame, value).get("long_name")]
-    metrics = {str(column): frame[column].unique().tolist() for column in frame if is_metric(column)}
-    said: dict[Any, Any] = dict(frame.attrs) | _said_of(frame, value)
-    if isinstance(said.get(direction.HIGHER), Mapping):
-        del said[direction.HIGHER]  # of other columns
-    return direction.decide(given, said, names, metrics, _rows_of).higher
-
-
-def _rows_of(column: str, label: object) -> Call:
-    """Return the call that keeps the rows of one label of a column."""
-    return call("frame.groupby", column).then(call(".get_group", label))
 
 
 def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
@@ -225,10 +172,10 @@ def _at_grid(runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.f
 def _describe(curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, str]) -> None:
     """Give curves, and each of their coordinates, what the attrs of the frame say of its column."""
     for name, column in columns.items():
-        curves[name].attrs = {"long_name": column} | _said_of(frame, column)
+        curves[name].attrs = {"long_name": column} | said_of(frame, column)
     carried = {str(name): attr for name, attr in frame.attrs.items() if _lasts(attr)}
     # without a long_name of its own: another name is that of axes
-    curves.attrs = carried | _said_of(frame, str(curves.name))
+    curves.attrs = carried | said_of(frame, str(curves.name))
 
 
 def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None) -> pd.DataFrame:
@@ -352,16 +299,6 @@ def _at_own_levels(rows: Rows, runs: xr.DataArray) -> xr.DataArray:
     shape = (*runs.shape, scores.shape[1])
     curves = runs.expand_dims({labels.EVALUATION: shape[-1]}, axis=-1).copy(data=scores.reshape(shape))
     return curves.assign_coords(training=(curves.dims, levels.reshape(shape)))
-
-
-def _said_of(frame: pd.DataFrame, column: str) -> dict[str, Any]:
-    """Return what the attrs of a frame say of a column."""
-    attrs = {}
-    for key in ("long_name", "units", direction.HIGHER):
-        by_column = frame.attrs.get(key)
-        if isinstance(by_column, Mapping) and column in by_column:
-            attrs[key] = by_column[column]
-    return attrs
 
 
 def _lasts(attr: object) -> bool:

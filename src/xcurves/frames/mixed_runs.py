@@ -14,12 +14,13 @@ from xcurves.core import names, provenance
 from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.known import Duplicates
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import Text, Verbatim, Words, give
+from xcurves.core.refusal import Text, Verbatim, give
 from xcurves.frames.columns import unused_labels, unused_numbers
 from xcurves.frames.found import compared
 from xcurves.frames.proposals import proposal
+from xcurves.frames.reading import OF_FRAME
 from xcurves.frames.rungs import RUNGS, choices_of_rungs
-from xcurves.frames.wide_tables import listed
+from xcurves.frames.wide_tables import as_list
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message
@@ -43,9 +44,9 @@ class Named(NamedTuple):
             roles["tasks"] = list(self.extra)
         return roles
 
-    def columns_of(self, dim: str) -> list[Any]:
+    def given_columns(self, dim: str) -> list[Any]:
         """Return the columns of a dim as they are given: of labels that were joined each."""
-        return listed(self.given.get(dim)) or [self.dims[dim]]
+        return as_list(self.given.get(dim)) or [self.dims[dim]]
 
     @property
     def keys(self) -> list[Any]:
@@ -61,7 +62,7 @@ def is_clock(column: pd.Series[Any]) -> bool:
 def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
     """Return the question what rows are, with the call of each reading that fits."""
     proposals = [proposal(named.given, choice) for choice in choices]
-    return asked("frame", Text(Words("", "ARCHIVE: "), question), proposals)
+    return asked("frame", Text(OF_FRAME, question), proposals)
 
 
 def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[Choice]:
@@ -74,9 +75,9 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     if "run" not in named.dims:
         chosen.insert(0, {"run": list(apart)})
     elif are_files:
-        chosen.append({"run": [*named.columns_of("run"), *apart]})
+        chosen.append({"run": [*named.given_columns("run"), *apart]})
     if "algorithm" in named.dims and not are_files:
-        chosen.append({"algorithm": [*named.columns_of("algorithm"), *apart]})
+        chosen.append({"algorithm": [*named.given_columns("algorithm"), *apart]})
     return [Choice(each, compared(frame, known | each)) for each in chosen]
 
 

@@ -16,7 +16,7 @@ from xcurves.core.name_patterns import compiled
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.proposals import proposal
-from xcurves.frames.reading import Doubt, Reading, either
+from xcurves.frames.reading import OF_FRAME, Doubt, Reading, either
 from xcurves.frames.wide_columns import runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
@@ -98,7 +98,7 @@ def _impossible(frame: pd.DataFrame, doubt: Doubt) -> Refusal:
     if lacking == ["algorithm"] and n_columns > 1:
         names = [str(name) for name in frame if pd.api.types.is_float_dtype(frame[name])]
         cure += [", or, if columns are the algorithms: ", give(columns=runs_pattern(names) or "{algorithm}")]
-    reason = Text(Words("", "ARCHIVE: "), "; ".join(_NOTHING[role] for role in lacking))
+    reason = Text(OF_FRAME, "; ".join(_NOTHING[role] for role in lacking))
     return Refusal("frame", UNSAID, reason, Cure(*cure))
 
 
@@ -112,7 +112,7 @@ def _text_among_numbers(frame: pd.DataFrame) -> Refusal | None:
             if len(strange) == 1:
                 rows = "a row"
             first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
-            reason = Text(Words("", "ARCHIVE: "), f"the column {name} has text in {rows}, first {first}")
+            reason = Text(OF_FRAME, f"the column {name} has text in {rows}, first {first}")
             return Refusal("frame", UNSAID, reason, "Correct it, or leave it empty for a gap")
     return None
 

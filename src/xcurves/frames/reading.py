@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.doubts import Choice
+from xcurves.core.refusal import Words
 
 # The arguments of roles, in the order of a call.
 ARGUMENTS = {
@@ -19,6 +20,7 @@ ARGUMENTS = {
     "training": "training",
     "tasks": "extra",
 }
+OF_FRAME = Words("", "ARCHIVE: ")  # before what is said of a frame
 _MOST = 6  # columns that a message names
 
 

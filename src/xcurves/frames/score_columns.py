@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcurves.core.direction import SCORES, looks_like_score
 from xcurves.core.name_patterns import CONFIG
-from xcurves.core.names import confusable, is_clock, is_step, names_in, words_of
+from xcurves.core.names import TRAINED, confusable, is_clock, is_step, names_in, words_of
 
 _MEASURED = (
     {"eval", "evaluation"},
@@ -17,7 +17,6 @@ _MEASURED = (
     {"test"},
     {"val", "valid", "validation"},
 )
-_TRAINED = {"train", "training"}
 # Words of columns that are about a score, or a part of it.
 _ABOUT = names_in(
     "std stddev sd se sem stderr var variance min max range median norm q1 q2 count len length rank threshold target "
@@ -78,7 +77,7 @@ def says_statistic(name: object) -> bool:
 def names_score(name: str) -> bool:
     """Return whether words are the usual name of a score, or say of which data it is."""
     words = set(words_of(name))
-    return looks_like_score(name) or any(words <= known for known in (*_MEASURED, _TRAINED))
+    return looks_like_score(name) or any(words <= known for known in (*_MEASURED, TRAINED))
 
 
 def numeric_columns(frame: pd.DataFrame) -> list[str]:
@@ -101,4 +100,4 @@ def _score_rank(name: str) -> tuple[bool, int, int] | None:
     if not kinds or words & _ABOUT:
         return None
     measured = [rank for rank, known in enumerate(_MEASURED) if known & words]
-    return bool(words & _TRAINED), kinds[0], min(measured, default=len(_MEASURED))
+    return bool(words & TRAINED), kinds[0], min(measured, default=len(_MEASURED))

@@ -14,7 +14,7 @@ from xcurves.frames.reading import Doubt, either
 from xcurves.frames.score_columns import names_score, says_statistic
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_summaries import summary_columns
-from xcurves.frames.wide_tables import listed
+from xcurves.frames.wide_tables import as_list
 from xcurves.say.numbers import listed as in_words
 
 _TASK, _SCORE = "task", "score"  # what the columns are called then
@@ -73,7 +73,7 @@ def _choice(found: Found, scores: Sequence[str], without: Sequence[str]) -> Choi
     """Return the reading in which each of some columns is a task."""
     keys = found.keys("algorithm", "run", "training", "tasks")
     long = to_long(found.frame[[*keys, *scores]], _SCORE, {_TASK: scores}, {})
-    tasks = [*listed(found.roles.get("tasks")), _TASK]
+    tasks = [*as_list(found.roles.get("tasks")), _TASK]
     words = compared(long, found.roles | {"score": _SCORE, "tasks": tasks})
     if without:
         words += f", without {in_words(without)}"

@@ -32,9 +32,9 @@ from xcurves.frames.make_curves import curves_of
 from xcurves.frames.questions import settled
 from xcurves.frames.reading import ARGUMENTS, Reading
 from xcurves.frames.score_columns import n_labels, numeric_columns
-from xcurves.frames.wide import as_asked, of_each_value, with_joined
-from xcurves.frames.wide_doubts import with_rows
-from xcurves.frames.wide_tables import listed
+from xcurves.frames.wide import Columns, of_each_value, with_joined
+from xcurves.frames.wide_doubts import as_rows
+from xcurves.frames.wide_tables import as_list
 
 
 def to_dataarray(
@@ -203,9 +203,7 @@ def to_dataarray(
         "higher_is_better": higher_is_better,
     }
     said = _said(given, options | {"columns": columns})
-    tidy = with_rows(tidy, _named_in(given))
-    if columns is not None:
-        tidy, given["score"] = _long(tidy, columns, given, kept)
+    tidy, given["score"] = _long(tidy, columns, given, kept)
     reading = _reading_of(tidy, given, options | {"coords": kept}, said)
     curves = curves_of(replace(reading, given={**reading.given, **said}), **options)
     return as_found(curves, reading, [dim for dim in DIMS if given[dim] is FIND])
@@ -225,31 +223,24 @@ def _said(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any
     return said
 
 
-def _named_in(given: Mapping[str, Any]) -> list[Any]:
-    """Return the columns of runs and tasks that are given."""
-    said = [given[role] for role in ("run", "tasks") if given[role] is not FIND]
-    return [name for each in said for name in (each if isinstance(each, list | tuple) else [each])]
-
-
 def _long(
     frame: pd.DataFrame,
-    columns: str | Mapping[str, Sequence[str]],
+    columns: Columns | None,
     given: Mapping[str, Any],
     kept: Sequence[str],
 ) -> tuple[pd.DataFrame, Any]:
-    """Return a row for each score of a wide table, and the column of the scores, FIND of several."""
-    values = [] if given["score"] is FIND else [given["score"]]
-    if not all(isinstance(value, str) for value in values):
+    """Return a row for each score of a table, and the column of the scores, FIND of several."""
+    score = given["score"]
+    values = [] if score is FIND else [score]
+    if columns is not None and not all(isinstance(value, str) for value in values):
         cure = Cure("Call them ", give(value="score"), ", or several: to_dataset")
-        raise WrongType("value", values[0], "must be the name of the scores", cure)
-    dims = {dim: given[dim] for dim in DIMS if isinstance(given[dim], str)}
-    tasks: list[str] = []
-    if given["tasks"] is not FIND:
-        tasks = names_of(given["tasks"])
-    long, names = as_asked(frame, values, columns, dims, [*kept, *tasks])
-    if len(names) > 1:
-        return long, FIND
-    return long, names[0]
+        raise WrongType("value", score, "must be the name of the scores", cure)
+    dims = {dim: given[dim] for dim in DIMS if given[dim] is not FIND}
+    tasks = [] if given["tasks"] is FIND else names_of(given["tasks"])
+    long, made = as_rows(frame, columns, values, dims, [*kept, *tasks])
+    if not made:
+        return long, score
+    return long, made[0] if len(made) == 1 else FIND
 
 
 def _reading_of(
@@ -308,7 +299,7 @@ def _refuse_lists(frame: pd.DataFrame, said: Mapping[str, Any]) -> None:
     """Refuse columns that are given, or called like a dim, and hold lists, which are neither labels nor numbers."""
     called = {dim: dim for dim in DIMS if dim in frame and dim not in said}
     for role, columns in {**said, **called}.items():
-        for name in listed(columns):
+        for name in as_list(columns):
             if n_labels(frame[name]) or not frame[name].notna().any():
                 continue
             argument = ARGUMENTS[role]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score, turned_words
-from xcurves.core.doubts import MOST, Choice, counted
+from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
 from xcurves.core.name_patterns import compiled
@@ -22,7 +22,7 @@ from xcurves.frames.rungs import doubt_of_rungs
 from xcurves.frames.score_columns import likeliest, n_labels
 from xcurves.frames.task_columns import doubt_of_task_columns
 from xcurves.frames.unnamed_doubts import doubt_of_unnamed
-from xcurves.frames.wide_tables import listed, wide_pattern
+from xcurves.frames.wide_tables import as_list, wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
 
@@ -40,8 +40,8 @@ def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
 
 def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
     """Return what to ask where a column says which score each row has: they are measured on no common scale."""
-    typed = [name for role in (*ROLES, "passage", "coords") for name in listed(found.typed.get(role))]
-    names = listed(told.metric)
+    typed = [name for role in (*ROLES, "passage", "coords") for name in as_list(found.typed.get(role))]
+    names = as_list(told.metric)
     if found.roles.get("score") == "value":
         names += [str(name) for name in found.frame if is_metric(name)]
     if found.items:
@@ -85,7 +85,7 @@ def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> D
     settles: dict[str, Any] = {"columns": pattern.text}
     if pattern.scores:
         settles["score"] = pattern.scores[0]
-    compares = ", ".join(counted(len({match[dim] for match in matches}), dim) for dim in dims)
+    compares = ", ".join(how_many(len({match[dim] for match in matches}), dim) for dim in dims)
     things = " and ".join(f"{dim}s" for dim in dims)
     return Doubt({}, (Choice(settles, compares),), f"has columns that seem to be scores of {things}")
 
@@ -126,7 +126,7 @@ def _doubt_of_direction(found: Found, given: pd.DataFrame, told: Known) -> Doubt
 def _doubt_of_likenesses(found: Found, given: pd.DataFrame) -> Doubt | None:
     """Return what to ask where two algorithms, or two tasks, are called alike, and may be one."""
     for role, thing in (("algorithm", "algorithm"), ("tasks", "task")):
-        for name in listed(found.roles.get(role)):
+        for name in as_list(found.roles.get(role)):
             if role in found.typed or name not in given or is_item(name):
                 continue
             pair = confusable(found.scored[name].dropna().unique())

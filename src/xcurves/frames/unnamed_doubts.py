@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.doubts import MOST, Choice, counted
+from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.frames.found import ROLES, Found, compared
 from xcurves.frames.reading import Doubt
 from xcurves.frames.score_columns import n_labels
 from xcurves.frames.unnamed import Unnamed
 from xcurves.frames.wide_doubts import ROW
-from xcurves.frames.wide_tables import listed
+from xcurves.frames.wide_tables import as_list
 
 
 def doubt_of_unnamed(found: Found) -> Doubt | None:
@@ -33,7 +33,7 @@ def doubt_of_unnamed(found: Found) -> Doubt | None:
 
 def _readings(found: Found, unnamed: Unnamed) -> Iterator[dict[str, Any]]:
     """Yield what the columns could be, the likeliest first."""
-    tasks = listed(found.roles.get("tasks"))
+    tasks = as_list(found.roles.get("tasks"))
     for names in unnamed.telling:
         for step in _fastest_first(found.frame, names):
             is_number = pd.api.types.is_numeric_dtype(found.frame[step])
@@ -45,7 +45,7 @@ def _readings(found: Found, unnamed: Unnamed) -> Iterator[dict[str, Any]]:
         yield {"tasks": [*tasks, *names]}
     yield {"run": list(names), "duplicates": "mean"}
     if found.roles.get("algorithm") is not None:
-        yield {"algorithm": [*listed(found.roles["algorithm"]), *names]}
+        yield {"algorithm": [*as_list(found.roles["algorithm"]), *names]}
     yield {"run": ROW}
 
 
@@ -78,12 +78,12 @@ def _compared(found: Found, chosen: Mapping[str, Any]) -> str:
         frame = frame.assign(**{ROW: range(len(frame))})
     elif "run" not in chosen and "training" not in chosen:
         known = {**found.roles, **chosen}
-        keys = [name for role in ("algorithm", "tasks") for name in listed(known.get(role))]
+        keys = [name for role in ("algorithm", "tasks") for name in as_list(known.get(role))]
         frame = frame.assign(**{ROW: frame.groupby(keys, observed=True).cumcount()})
         chosen = {**chosen, "run": ROW}
     words = compared(frame, {**found.roles, **chosen})
     if "training" in chosen:
-        words += f", at {counted(n_labels(frame[chosen['training']]), 'step')}"
+        words += f", at {how_many(n_labels(frame[chosen['training']]), 'step')}"
     if "duplicates" in chosen:
         words += ", the mean of the rows of each run"
     return words

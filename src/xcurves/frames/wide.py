@@ -186,7 +186,7 @@ def with_joined(frame: pd.DataFrame, columns: Sequence[str], argument: str = "al
     return name, frame.assign(**{name: join_labels(frame, columns)})
 
 
-def pattern_of(names: Sequence[str], dim: str) -> str:
+def shared_pattern(names: Sequence[str], dim: str) -> str:
     """Return the pattern that names of columns have, such as seed{run}."""
     # What all begin with, up to a digit: the first and the last name of all differ earliest.
     prefix = ""

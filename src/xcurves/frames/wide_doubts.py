@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import looks_like_score
-from xcurves.core.doubts import MOST, Choice, counted, runs_each
+from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.names import dim_of, names_in, words_of
 from xcurves.frames.reading import Doubt
 from xcurves.frames.score_columns import NO_NAME, n_labels, names_score, says_statistic
+from xcurves.frames.wide import Columns, as_asked
 from xcurves.frames.wide_columns import fitting_pattern, runs_pattern
 from xcurves.frames.wide_summaries import n_rows_of_scores, summary_columns
-from xcurves.frames.wide_tables import columns_of
+from xcurves.frames.wide_tables import columns_in
 
 ROW = "row"  # the column of the names or numbers of rows, where it is named and no column says it
 _ABOUT = names_in("delta diff gain p ci lo hi std ratio count")  # words of columns about others
@@ -34,11 +35,31 @@ def with_rows(frame: pd.DataFrame, named: Sequence[Any]) -> pd.DataFrame:
     return made
 
 
+def as_rows(
+    frame: pd.DataFrame,
+    columns: Columns | None,
+    values: Sequence[str],
+    dims: Mapping[str, Any],
+    kept: Sequence[str],
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a row for each score of a table, as a call names its columns, and the scores that were made of columns.
+
+    `dims` has what was given of algorithm, run and training; `kept` are columns of tasks and coordinates.
+    """
+    run = dims.get("run")
+    runs = run if isinstance(run, list | tuple) else [run]
+    tidy = with_rows(frame, [*runs, *kept])
+    if columns is None:
+        return tidy, []
+    single = {dim: column for dim, column in dims.items() if isinstance(column, str)}
+    return as_asked(tidy, values, columns, single, kept)
+
+
 def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | None:
     """Return what cannot be told of a table with a column for each algorithm, None if all can or if it is none."""
     if "score" in known or "score" in frame or "algorithm" in known:
         return None
-    free = [name for name in map(str, frame.columns) if name not in columns_of(known)]
+    free = [name for name in map(str, frame.columns) if name not in columns_in(known)]
     named = [name for name in free if dim_of(name) is not None]
     numbers = [str(name) for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
     about = [name for name in numbers if _ABOUT & set(words_of(name))]
@@ -82,8 +103,8 @@ def _doubt_of_numbers(scores: Sequence[str], pattern: str, of_rows: Mapping[str,
     n_algorithms = len({re.sub(r"\d+$", "", name) for name in scores})
     n_runs = len(scores) // n_algorithms
     choices = (
-        Choice({"columns": pattern, **of_rows}, f"{counted(n_algorithms, 'algorithm')}, {runs_each(n_runs, n_runs)}"),
-        Choice({**_columns(scores), **of_rows}, f"{counted(len(scores), 'algorithm')}, one run each"),
+        Choice({"columns": pattern, **of_rows}, f"{how_many(n_algorithms, 'algorithm')}, {runs_each(n_runs, n_runs)}"),
+        Choice({**_columns(scores), **of_rows}, f"{how_many(len(scores), 'algorithm')}, one run each"),
     )
     return Doubt({}, choices, f"does not say whether numbers at the end of columns such as {scores[0]} are runs")
 
@@ -117,12 +138,12 @@ def _columns(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _compared(n_algorithms: int, n_rows: int, rows: Mapping[str, Any]) -> str:
-    of_algorithms = counted(n_algorithms, "algorithm")
+    of_algorithms = how_many(n_algorithms, "algorithm")
     if "tasks" in rows:
-        return f"{of_algorithms}, {counted(n_rows, 'task')}, one run each"
+        return f"{of_algorithms}, {how_many(n_rows, 'task')}, one run each"
     if "run" in rows:
         return f"{of_algorithms}, one task, {runs_each(n_rows, n_rows)}"
-    return f"{of_algorithms}, {counted(n_rows, 'row')} each"
+    return f"{of_algorithms}, {how_many(n_rows, 'row')} each"
 
 
 def _question(about: Sequence[str], are_whole: bool, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -32,7 +32,7 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
             return frame, ""
         return made, f"{how}, without {', '.join(summaries)}"
     said = any(looks_like_score(name) or says_statistic(name) for name in scores)
-    free = [name for name in frame.columns if name not in columns_of(known)]
+    free = [name for name in frame.columns if name not in columns_in(known)]
     if len(scores) < 2 or said or len(scores) + len(named) < len(free):
         return frame, ""
     found = fitting_pattern(scores, names_score)
@@ -63,19 +63,19 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern
 
 def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     """Return what columns with usual names are, and the other columns of numbers with decimals."""
-    free = [name for name in frame.columns if name not in columns_of(known)]
+    free = [name for name in frame.columns if name not in columns_in(known)]
     kinds = {name: dim_of(name) for name in free}
     named = {name: kind for name, kind in kinds.items() if kind is not None}
     scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
     return named, scores
 
 
-def columns_of(known: Mapping[str, Any]) -> list[str]:
+def columns_in(known: Mapping[str, Any]) -> list[str]:
     """Return the columns of all roles that are known."""
-    return [name for role in known for name in listed(known[role])]
+    return [name for role in known for name in as_list(known[role])]
 
 
-def listed(given: Any) -> list[str]:
+def as_list(given: Any) -> list[str]:
     """Return the names that are given: none, one or several."""
     if given is None:
         return []

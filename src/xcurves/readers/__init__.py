@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.direction import HIGHER
 from xcurves.core.known import Known
 from xcurves.core.labels import DIMS, nearest
 from xcurves.core.named_options import names_options
@@ -210,10 +211,12 @@ def told(
     several = [name for name in source.extra if name in frame and len(frame[name].unique()) > 1]
     named = [name for name in named if not re.fullmatch(r"folder\d*", name)]
     tasks = [name for name in (*named, *several) if name in frame and name not in DIMS]
+    higher = frame.attrs.get(HIGHER)
     return Known(
         source.name,
         source.training,
         source.value,
+        lower_is_better=not higher if isinstance(higher, int) else None,
         metric=source.metric or None,
         rival=frame.attrs.pop(logs.RIVAL, None),
         extra=tasks,

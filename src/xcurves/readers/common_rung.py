@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-RUNGS = ("iter", "n_resources")  # columns that say the rung
+OF_RUNG = ("iter", "n_resources")  # columns of a halving search that say the rung
 
 
 def candidates(table: pd.DataFrame, settings: list[str]) -> pd.Series[int]:

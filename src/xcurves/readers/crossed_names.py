@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, Doubtful, asked, counted, runs_each
+from xcurves.core.doubts import Choice, Doubtful, asked, how_many, runs_each
 from xcurves.core.refusal import Proposal, call, give
 
 _MARKS = ("__", "_", "-", ".")  # between parts of names, the longest first
@@ -58,9 +58,9 @@ def _question(
         named = [str(parts[place].iloc[0]) for place in parts]
         named[algorithm], named[task] = _ALGORITHM, _TASK
         n_algorithms, n_tasks = parts[algorithm].nunique(), parts[task].nunique()
-        compares = f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}, {runs}"
+        compares = f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {runs}"
         choices.append(Choice({"names": mark.join(named) + end}, compares))
-    compares = f"{counted(labels['algorithm'].nunique(), 'algorithm')}, one task, {runs}"
+    compares = f"{how_many(labels['algorithm'].nunique(), 'algorithm')}, one task, {runs}"
     choices.append(Choice({"names": _ALGORITHM + end}, compares))
     one, other = (repr(str(parts[place].iloc[0])) for place in varied)
     return doubtful(f"{root}: names do not say whether {one} or {other} is the algorithm or the task", choices, root)

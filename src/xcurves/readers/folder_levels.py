@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, counted, runs_each
+from xcurves.core.doubts import Choice, how_many, runs_each
 from xcurves.readers import crossed_names
 from xcurves.readers.crossed_names import doubtful
 
-_NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
+NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
     re.IGNORECASE,
 )
@@ -107,7 +107,7 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
 
 def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels | None:
     """Return the labels of names that have an algorithm and a number."""
-    parts = [_NUMBERED.fullmatch(name) for name in names]
+    parts = [NUMBERED.fullmatch(name) for name in names]
     if not all(parts):
         return None
     labels = pd.DataFrame([part.groupdict() for part in parts if part])
@@ -126,7 +126,7 @@ def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:
     A number without the word seed (resnet-18, resnet-34) is that of a run if the numbers of each name are 0, 1, ... or
     1, 2, ...
     """
-    parts = [_NUMBERED.fullmatch(name) for name in names]
+    parts = [NUMBERED.fullmatch(name) for name in names]
     if not names or not all(parts):
         return None
     labels = pd.DataFrame([part.groupdict() for part in parts if part])
@@ -172,11 +172,11 @@ def _ask_of_numbers(
     choices = (
         Choice(
             {"folders": _named(as_task, len(levels))},
-            f"{counted(n_names, 'algorithm')}, {counted(n_numbers, 'task')}, {each}",
+            f"{how_many(n_names, 'algorithm')}, {how_many(n_numbers, 'task')}, {each}",
         ),
         Choice(
             {"folders": _named(as_part, len(levels)), "algorithm": ["name", "number"]},
-            f"{counted(len(sizes), 'algorithm')}, one task, {each}",
+            f"{how_many(len(sizes), 'algorithm')}, one task, {each}",
         ),
     )
     raise doubtful(

@@ -32,7 +32,7 @@ from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
 from xcurves.readers.parts_of_data import evaluated
-from xcurves.readers.source import HEADLESS, Source, pattern_of, read_files
+from xcurves.readers.source import HEADLESS, Source, path_pattern, read_files
 from xcurves.readers.who import name_runs
 
 Key = tuple[str, Any]  # algorithm and run
@@ -348,7 +348,7 @@ def _by_label(
             argument, what = "folders", "are not the levels"
         log = strange[0]
         file = log.relative_to(top).as_posix()
-        made = give(names=pattern_of(top, log, source.home_of(log)))
+        made = give(names=path_pattern(top, log, source.home_of(log)))
         raise Refusal(
             argument,
             names or labels,

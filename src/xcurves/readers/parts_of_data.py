@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xcurves.core.doubts import Choice, counted
+from xcurves.core.doubts import Choice, how_many
 from xcurves.core.names import EVALUATED, TRAINED, is_clock, is_step
 from xcurves.readers.crossed_names import doubtful
 from xcurves.readers.log_files import header
-from xcurves.readers.source import pattern_of
+from xcurves.readers.source import path_pattern
 
 
 class Evaluated(NamedTuple):
@@ -89,7 +89,7 @@ def _ask(several: Sequence[Sequence[_Part]], root: Path) -> None:
     choices = []
     for word in dict.fromkeys(part.word for parts in several for part in parts):
         those = [part for parts in several for part in parts if part.word == word]
-        choices.append(Choice({"names": _pattern_of(those[0], root)}, f"{counted(len(those), 'log')} of {word}"))
+        choices.append(Choice({"names": _pattern_of(those[0], root)}, f"{how_many(len(those), 'log')} of {word}"))
     shown = " or ".join(part.word for part in several[0])
     raise doubtful(f"{root}: runs have logs of several data, {shown}", choices, str(root))
 
@@ -100,7 +100,7 @@ def _pattern_of(part: _Part, root: Path) -> str:
     place = len(before)
     folders = [*before, *part.log.relative_to(root).parts[place + 1 : -1]]
     home = root.joinpath(*folders)
-    *levels, _ = pattern_of(root, home / "log", home).split("/")
+    *levels, _ = path_pattern(root, home / "log", home).split("/")
     word = part.word
     is_file = part.log.relative_to(root).parts[place : place + 1] == (part.log.name,)
     if is_file:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xcurves.core.doubts import asked, counted, runs_each
+from xcurves.core.doubts import asked, how_many, runs_each
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Proposal, Refusal, Verbatim, call, give
 from xcurves.readers.formats import format_of
@@ -176,11 +176,11 @@ def ask(path: str | Path) -> pd.DataFrame:
         return scores(path)  # refused
     n_runs = runs_each(*(edge(shape[0] for shape in shapes) for edge in (min, max)))
     size, *last = shapes[0][1:]
-    of_tasks = f"{counted(size, 'task')}, {n_runs}"
+    of_tasks = f"{how_many(size, 'task')}, {n_runs}"
     of_steps = f"curves of {size:,} steps, {n_runs}"
     if last:
         of_tasks += f", curves of {last[0]:,} frames"
-        of_steps = f"{counted(last[0], 'task')}, {of_steps}"
+        of_steps = f"{how_many(last[0], 'task')}, {of_steps}"
     proposals = []
     for source, compares in ((RLIABLE_CURVES, of_steps), (RLIABLE, of_tasks)):
         read = call("xcurves.readers.read", str(path), source=source.name).then(call(".curves.to_dataarray"))

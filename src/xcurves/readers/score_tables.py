@@ -18,7 +18,7 @@ from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers
-from xcurves.readers.common_rung import RUNGS, candidates
+from xcurves.readers.common_rung import OF_RUNG, candidates
 from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.formats import delimited
 from xcurves.readers.listing import read_by_itself
@@ -98,7 +98,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         and not ("n_resources" in table and table[name].equals(table["n_resources"]))
     ]
     settings = [name for name in of_setting if len(table[name].unique()) > 1]
-    rungs = table[[name for name in RUNGS if name in table]]
+    rungs = table[[name for name in OF_RUNG if name in table]]
     labels = table[settings].set_axis([CONFIG + name.removeprefix(_SETTING) for name in settings], axis=1)
     algorithm = _named_algorithm(table)
     if algorithm is not None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from xcurves.core.refusal import UNSAID, Cure, Refusal, give
+from xcurves.readers.folder_levels import NUMBERED
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
 from xcurves.readers.open_files import beginning
@@ -20,10 +21,6 @@ from xcurves.readers.open_files import beginning
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
 HEADLESS = "headless"  # the attr that says which file has no names of columns
 _SHARED = ("epoch", "iter")  # counts that files of a run may have besides
-_NUMBERED = re.compile(  # a name, what is between, and a number
-    r"(.*?[^\W\d_].*?)((?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*)\d+",
-    re.IGNORECASE,
-)
 
 
 class Source(NamedTuple):
@@ -154,7 +151,7 @@ def merge_steps(rows: pd.DataFrame, step: str) -> pd.DataFrame:
     return merged.reset_index(drop=True)
 
 
-def pattern_of(root: Path, log: Path, home: Path) -> str:
+def path_pattern(root: Path, log: Path, home: Path) -> str:
     """Return a pattern of names that the path of a log matches: its folders, or its name, are algorithm and run."""
     folders = home.relative_to(root).parts
     file = log.relative_to(home).as_posix()
@@ -168,10 +165,10 @@ def pattern_of(root: Path, log: Path, home: Path) -> str:
 
 
 def _pattern_of_name(name: str) -> str:
-    parts = _NUMBERED.fullmatch(name)
+    parts = NUMBERED.fullmatch(name)
     if parts is None:
         return "{algorithm}"
-    return f"{{algorithm}}{parts[2]}{{run}}"
+    return f"{{algorithm}}{name[parts.end('algorithm') : parts.start('run')]}{{run}}"
 
 
 def _ends_like(path: Path, pattern: str) -> bool:
@@ -238,7 +235,7 @@ def _joined(
         shares = f"no {step!r} in both"
         if metrics:
             shares = f"{str(metrics[0])[:40]!r} in both"
-        names = pattern_of(root, first, source.home_of(first))
+        names = path_pattern(root, first, source.home_of(first))
         raise Refusal(
             "path",
             UNSAID,

@@ -1,0 +1,98 @@
+"""Which column is the training: one that rises within each run, or the order of a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xcurves.core.known import Known
+from xcurves.core.names import is_clock
+from xcurves.frames import roles
+from xcurves.frames.found import Found
+
+TRAINING = "training"  # a column that is called like a dim is that dim
+
+
+def find_training(so_far: Found, told: Known) -> None:
+    """Find the training that has a level wherever there is a score, and that rises within a run."""
+    if "training" in so_far.roles:
+        return
+    score = so_far.roles["score"]
+    if TRAINING in so_far.frame and TRAINING not in so_far.used:
+        so_far.roles["training"] = TRAINING
+        return
+    found = roles.find_trainings(so_far.frame, so_far.used)
+    if told.training is not None and told.training not in so_far.used:
+        found = [told.training, *[name for name in found if name != told.training]]
+    so_far.roles["training"] = found[0] if found else None
+    if score is None:
+        return
+    if not found:
+        _order_by_unnamed_clock(so_far)
+        return
+    training = roles.of_score(so_far.frame, found, score)
+    if training != found[0]:  # rows of the other series have no score
+        so_far.frame = so_far.frame[so_far.frame[score].notna()]
+    so_far.frame = so_far.frame[so_far.frame[[training, score]].notna().any(axis=1)]
+    so_far.roles["training"] = training
+    _check_training(so_far, found, training, score)
+
+
+def _check_training(so_far: Found, found: Sequence[str], training: str, score: str) -> None:
+    """Take another training where the one that was found begins anew or never changes in a run."""
+    scored = so_far.frame[so_far.frame[score].notna()]
+    keys = so_far.keys("tasks", "algorithm", "run")
+    if is_clock(training) and so_far.runs and not scored.duplicated(so_far.runs).any():
+        so_far.roles["training"] = None
+        return
+    stuck = [name for name in roles.constant_steps(scored) if name not in so_far.used]
+    if is_clock(training) and so_far.runs and stuck:
+        _order_by_clock(so_far, scored, stuck[0], keys)
+        return
+    epoch = roles.epochs_of(scored, found, training, keys)
+    batch = roles.batches_of(scored, training, keys, so_far.used)
+    if batch is not None:
+        epoch, training = training, batch
+    if epoch is not None:
+        kept = ~scored.duplicated([*keys, epoch], keep="last")
+        so_far.frame = scored[kept]
+        so_far.roles["training"] = epoch
+        so_far.made.append(f"{training} begins anew in each {epoch}: the last row of each {epoch} counts")
+    elif so_far.runs and roles.is_constant_in_runs(scored, training, score, [*keys, *so_far.settings]):
+        _order_by_clock(so_far, scored, training, keys)
+
+
+def _order_by_clock(so_far: Found, scored: pd.DataFrame, training: str, keys: Sequence[str]) -> None:
+    """Take the order of a clock as training, whose steps never change; without a clock it cannot be told."""
+    used = [name for name in so_far.used if name not in (training, so_far.roles["training"])]
+    clocks = [
+        name
+        for name in roles.clocks_in(scored, used)
+        if name != training and scored[name].notna().all() and not scored.duplicated([*keys, name]).any()
+    ]
+    so_far.roles["training"] = None
+    if not clocks:
+        so_far.missing["training"] = []
+        return
+    name = f"order of {clocks[0]}"
+    order = scored.groupby(list(keys), observed=True)[clocks[0]].rank().astype("int64")
+    so_far.frame = scored.assign(**{name: order})
+    so_far.roles["training"] = name
+    so_far.made.append(f"{training} never changes within a run: training is the order of {clocks[0]}")
+
+
+def _order_by_unnamed_clock(so_far: Found) -> None:
+    """Take as training the order of whole numbers of an unknown name that are a clock, as they rise in each run."""
+    scored = so_far.scored
+    if not so_far.runs or not scored.duplicated(so_far.runs).any():
+        return
+    for name in map(str, scored.columns):
+        if name in so_far.used or not roles.is_clock_of_runs(scored, name, so_far.runs):
+            continue
+        if roles.rises_in_runs(scored, name, so_far.runs):
+            order = scored.groupby(so_far.runs, observed=True).cumcount() + 1
+            so_far.roles["training"] = f"order of {name}"
+            so_far.frame = scored.assign(**{f"order of {name}": order})
+            so_far.made.append(f"{name} is a clock: training is its order")
+            return
