@@ -259,3 +259,53 @@ def test_a_picture_over_tasks_and_a_profile_have_room_in_two_panels_of_a_paper(n
             # it stands within the panel, or beside it, never over the y axis
             box, panel = legend.get_window_extent(), legend.axes.get_window_extent()
             assert box.x0 >= panel.x0
+
+
+def along(name, n_algorithms):
+    """Return curves or a result along training or a budget, of so many algorithms, and the view to draw."""
+    one, many = synthetic_curves(1, n_algorithms), synthetic_curves(4, n_algorithms)
+    first, options = str(one.algorithm.values[0]), {"n_resamples": 99, "rng": 0}
+    made = {
+        "curves": lambda: (one, None),
+        "mean_curves": lambda: (one.curves.mean_curves(), None),
+        "fraction": lambda: (one.curves.ss_profile(**options), "fraction"),
+        "cumulative": lambda: (one.curves.ss_profile(**options), "cumulative"),
+        "pairs": lambda: (one.curves.pairwise(reference=first, **options), "curve_difference"),
+        "over tasks": lambda: (many.curves.profile_across_tasks(**options), "mean_curve"),
+        "iqm": lambda: (
+            one.curves.performance_cdf(interval="percentile", **options).sel(param=["iqm"]),
+            "training",
+        ),
+        "speedup": lambda: (one.curves.speedup(reference=first, target=250.0), "curves"),
+    }
+    return made[name]()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "n_algorithms"),
+    [
+        *(("curves", n) for n in (2, 6, 8)),
+        *(("over tasks", n) for n in (4, 10)),
+        ("fraction", 3),
+        ("cumulative", 3),
+        *(slow("pairs", n) for n in range(2, 10)),  # results of more pairs have no curves of them
+        *(slow(name, n) for name in ("curves", "mean_curves", "over tasks", "iqm", "speedup")
+          for n in range(2, 11)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("high", [2.4, slow(3.4)])
+def test_curves_in_the_width_of_a_page_have_half_of_it_and_nothing_over_anything(name, n_algorithms, high):
+    shown, view = along(name, n_algorithms)
+    drawn = draw(shown, view, figsize=(5.5, high))
+    if isinstance(drawn, str):
+        named = figsize_in(drawn)
+        if not named:  # no size has room for so many: what to select is said
+            assert "Select" in drawn
+            return
+        drawn = draw(shown, view, **named)
+    assert faults(drawn, 0.3, sized=True) == []
+    rows = {}
+    for ax in drawn.axes:
+        rows.setdefault(round(ax.get_position().y0, 2), []).append(ax.get_position().width)
+    assert max(map(sum, rows.values())) >= 0.5
