@@ -163,6 +163,9 @@ CASES = {
     "across_tasks: answers to questions": lambda: _across(items(), task="question"),
     "across_tasks: an algorithm without half of the tasks": lambda: _across(uneven()),
     "across_tasks: families": lambda: _across(curves([3, 0, 0], n_tasks=10), task_groups=list("aabbccddee")),
+    "across_tasks: suites": lambda: _across(
+        curves([1, 0, 0], n_tasks=8).assign_coords(suite=("task", list("aaabbbcc"))), by="suite"
+    ),
     "across_tasks: scores without training, a margin": lambda: _across(
         final(curves([3, 0], n_tasks=8)), reference="sac", margin=0.5
     ),

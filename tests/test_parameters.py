@@ -9,6 +9,7 @@ import xcurves
 
 # What a parameter may hold besides its one type, and why.
 EXCEPTIONS = {
+    "by": "assign_looks takes the look of each run, across_tasks the coordinate of the tasks that groups them",
     "at": "a comparison of two fits has a number; a fit also has the largest size, or one for each curve",
     "columns": "of several scores, a Dataset has columns for each",
     "data": "plot draws trees too",

@@ -184,7 +184,7 @@ def test_bad_input_is_one_line_and_two(here, capsys):
         ),
         (
             ["--look", "lot", "--looks", "3"],
-            "--look lot is no column of ARCHIVE. It has 'task', 'agent'",
+            "--look lot is no column of log.csv. It has 'task', 'agent'",
         ),
         (
             ["--batch-size", "5", "--looks", "1000000"],
@@ -306,7 +306,7 @@ def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
     assert main(["sequential", "log.nc", "--look", "batch", "--looks", "2", "--json"]) == 0
     assert decided(capsys.readouterr().out)["decision"] == "all shown"
     assert main(["sequential", "log.nc", "--look", "lot", "--looks", "2"]) == 2
-    said = "--look lot is no coordinate of ARCHIVE. Say how many runs: --batch-size 5"
+    said = "--look lot is no coordinate of log.nc. Say how many runs: --batch-size 5"
     assert capsys.readouterr().err.startswith(f"python -m xcurves: {said}")
 
 

@@ -30,11 +30,12 @@ def test_a_pair_table_has_one_column_for_an_interval():
         },
         index=pd.Index(["a over b", "c over d"], name="pair"),
     )
-    table.attrs["interval"] = "95 %, all pairs together"
+    table.attrs |= {"interval": "95 %, all pairs together", "note": "More than 0: by the test."}
     assert as_text(table).splitlines() == [
         "pair      difference  95 %, all pairs together     p",
         "a over b         7.6     more than 0   to 15.9  .043",
         "c over d         1.2              −3.8 to  7.4  .767",
+        "More than 0: by the test.",
     ]
 
 

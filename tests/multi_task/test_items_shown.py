@@ -61,7 +61,7 @@ def test_how_small_a_difference_so_many_items_show_stands_in_the_verdict():
 def test_one_answer_each_is_no_news_and_no_empty_columns():
     found = compare(make_items())
     assert "very questions" not in KIND.answer(found)
-    assert "a single run" in found.curves.summary()
+    assert "each algorithm has a single score of a question" in found.curves.summary()
     assert found.curves.table().notna().any().all()
     assert "fixed_p" in compare(make_items(n_answers=3)).curves.table()
 

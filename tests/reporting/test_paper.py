@@ -205,7 +205,7 @@ def test_the_caption_says_what_stands_in_the_table():
     )
     few = tasks_table(n_runs=2)[1].curves.format_table("markdown", rows="task", spread="sd")
     assert "± the standard deviation." in few
-    assert "2 runs: too few to show a difference in a single task." in few
+    assert "2 runs: too few to show a difference in a single task, by p adjusted over tasks." in few
     assert "<u>" not in few
     assert "†" not in few
     beside = tasks_table(n_runs=8, reference="a")[1].curves.format_table("markdown", rows="task")
@@ -242,7 +242,7 @@ def test_three_runs_cannot_show_that_11_is_worse_than_340_and_it_has_no_mark(to)
     assert underlined(written, to) == []
     assert "†" not in written
     assert "dagger" not in written
-    assert written.count("3 runs: too few to show a difference in a single task.") == 1
+    assert written.count("3 runs: too few to show a difference in a single task, by p adjusted over tasks.") == 1
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -274,7 +274,7 @@ def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(to
             assert marked == len(not_shown) == 2
             assert underlined(row, to) == []
     dagger = r"$\dagger$" if to == "latex" else "†"
-    assert f"{dagger} 3 to 4 runs: too few to show a difference." in written
+    assert f"{dagger} 3 to 4 runs: too few to show a difference, by p adjusted over tasks." in written
 
 
 def test_with_a_reference_only_compared_ones_have_marks():

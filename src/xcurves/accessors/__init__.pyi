@@ -44,6 +44,7 @@ class DataArrayCurves:
         training_weights: TrainingWeights = None,
         task_weights: TaskWeights | None = None,
         task_groups: TaskGroups | None = None,
+        by: str | None = None,
         paired: bool = False,
         reference: Hashable | None = None,
         higher_is_better: bool | None = None,

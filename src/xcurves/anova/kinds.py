@@ -274,7 +274,7 @@ CONTRAST = ResultKind(
         "estimate": View(
             Drawing(
                 picture=plots.contrasts,
-                title=plots.say_weights,
+                title=text.weights_as_sum,
             ),
             {
                 "": "The contrast of scores with its interval.",

@@ -178,16 +178,3 @@ def _say_symbol(name: str, value: xr.DataArray) -> str:
 def _say_pvalues(values: Floats, digits: str) -> str:
     said = [f"{p:.{digits}}" if p == p else "no p" for p in values]
     return ", ".join(said) if set(said) != {"no p"} else "no p"
-
-
-def say_weights(result: xr.Dataset) -> str:
-    """Return the contrast as a sum of algorithms with weights, as a title."""
-    if "weights" not in result:
-        return ""
-    named = zip(
-        result["algorithm"].to_numpy().tolist(),
-        result["weights"].to_numpy().tolist(),
-        strict=True,
-    )
-    said = [f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}" for name, weight in named if weight]
-    return " ".join(said).removeprefix("+ ").replace("1 × ", "") if len(said) <= _NAMED else ""

@@ -30,6 +30,7 @@ from xcurves.say.numbers import (
     reassigned,
     span,
     unadjusted_over_tasks,
+    units_of,
 )
 
 _CLAIMS = {
@@ -48,6 +49,11 @@ _ERRORS = {
     },
 }
 _FEW = 6  # tasks of which each has sentences
+_MOST_WEIGHTS = 5  # algorithms of a contrast that are named
+_HOW_MANY_RUNS = (
+    "How many runs would show it: runs_needed, with test=functools.partial(xcurves.contrast, weights=...) of the same "
+    "weights."
+)
 _VERDICTS = {
     "two-sided": "differ from zero",
     "greater": "be above zero",
@@ -358,6 +364,8 @@ def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
             yield Statement("detail", f"{name}{_verdict(task, alpha)}")
         for caution in unadjusted_over_tasks(n_tasks, noun):
             yield Statement("caution", caution)
+    if not provenance.significant(result["pvalue"], alpha).all():
+        yield Statement("detail", _HOW_MANY_RUNS)
     yield Statement(
         "detail",
         "p is exact if curves are exchangeable over the algorithms that have a weight, otherwise approximate; the "
@@ -372,10 +380,13 @@ def _verdict(task: xr.Dataset, alpha: float) -> str:
     shown = "is not shown to"
     if provenance.significant(p, alpha):
         shown = "is shown to"
-    estimate = estimated(task["estimate"].item(), *ends_of(task["estimate_ci"]))
+    estimate = estimated(task["estimate"].item(), *ends_of(task["estimate_ci"]), units_of(task["estimate"]))
     verdict = _VERDICTS[task.attrs.get("alternative", "two-sided")]
     test = f"T = {number(task['statistic'].item())}, {pvalue(p)}"
-    sentence = f"The contrast of {_averaged(task)}, {estimate}, {shown} {verdict} ({test})."
+    what = weights_as_sum(task)
+    if what:
+        what = f" {what}"
+    sentence = f"The contrast{what} of {_averaged(task)}, {estimate}, {shown} {verdict} ({test})."
     if "margin_pvalue" not in task:
         return sentence
     return f"{sentence} {_say_margin(task, alpha)}"
@@ -411,3 +422,16 @@ def _averaged(task: xr.Dataset) -> str:
     if len(used) == 1:
         return f"scores at training {first}"
     return f"weighted scores over training, {len(used)} levels from {first} to {last}"
+
+
+def weights_as_sum(result: xr.Dataset) -> str:
+    """Return the contrast as a sum of algorithms with weights, such as "ours − sac"; of many nothing."""
+    if "weights" not in result:
+        return ""
+    named = zip(
+        result["algorithm"].to_numpy().tolist(),
+        result["weights"].to_numpy().tolist(),
+        strict=True,
+    )
+    said = [f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}" for name, weight in named if weight]
+    return " ".join(said).removeprefix("+ ").replace("1 × ", "") if len(said) <= _MOST_WEIGHTS else ""

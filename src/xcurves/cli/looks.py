@@ -324,7 +324,7 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
     """Return the curves of what was selected, with the look of every run."""
     look = options.look
     if look and isinstance(opened, Table) and look not in opened.frame:
-        raise not_found("look", look, "is no column of ARCHIVE", look, opened.frame)
+        raise not_found("look", look, f"is no column of {options.archive}", look, opened.frame)
     selected = select(opened, options)
     log = selected
     run = options.run or "run"
@@ -344,7 +344,7 @@ def _with_looks(opened: Table | xr.Dataset, options: argparse.Namespace) -> xr.D
         raise Missing(
             "look",
             look,
-            "is no coordinate of ARCHIVE",
+            f"is no coordinate of {options.archive}",
             "Say how many runs: --batch-size 5",
         )
     if look == "look":

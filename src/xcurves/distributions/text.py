@@ -356,11 +356,19 @@ def _compared(pair: xr.Dataset) -> str:
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
     if pair["prob_greater"].isnull():
         return f"{a} - {b}: nothing can be said; trials are missing."
-    low, high = ends_of(pair["prob_greater_ci_simultaneous"])
-    probability = number(pair["prob_greater"].item())
+    # The one that is likelier to score better is first, as in the table.
+    first, second, more = a, b, "higher"
+    size, (low, high) = pair["prob_greater"].item(), ends_of(pair["prob_greater_ci_simultaneous"])
+    if lower_is_better(pair):
+        more = "lower"
+        size, low, high = 1 - size, 1 - high, 1 - low
+    if size < 0.5:
+        first, second = b, a
+        size, low, high = 1 - size, 1 - high, 1 - low
+    probability = number(size)
     if np.isfinite(low):
-        probability = estimated(pair["prob_greater"].item(), low, high)
-    parts = [f"{a} scores higher than {b} with probability {probability}"]
+        probability = estimated(size, low, high)
+    parts = [f"{first} scores {more} than {second} with probability {probability}"]
     share_a = pair["share_infinite_a"].item()
     share_b = pair["share_infinite_b"].item()
     if share_a or share_b:

@@ -166,7 +166,7 @@ def _trials_to_match(pair: xr.Dataset, best: object) -> str | None:
     if np.isnan(ends[0]):
         return None
     needed = pair[name].item()
-    trials = f"{interval(*ends)} trials"
+    trials = f"{interval(*ends)} trials".replace("at least 1 trials", "at least 1 trial")
     if np.isfinite(needed):
         trials = f"{count(needed, 'trial')} ({interval(*ends)})"
     return f"{_other_side(pair, best)} needs {trials} to match {best}'s {number(pair['trials'].item())}"

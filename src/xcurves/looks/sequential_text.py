@@ -37,7 +37,7 @@ from xcurves.say.pairs import (
     lower_is_better,
     rows_of,
 )
-from xcurves.say.result_frames import bounds, frame_of_pairs
+from xcurves.say.result_frames import bounds, frame_of_pairs, note_open_ends
 
 _TOO_LARGE = (
     "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
@@ -401,4 +401,5 @@ def sequential_table(result: xr.Dataset) -> pd.DataFrame:
     frame = frame_of_pairs(columns, size, shown[TURNED])
     if "difference_ci_simultaneous" in latest:
         frame.attrs["interval"] = heading(result)
+        note_open_ends(frame, shown)
     return frame

@@ -28,6 +28,8 @@ from xcurves.kernels.over_tasks import t_scale, task_effects, task_flips, task_p
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.absent_runs import refuse_strangers
+from xcurves.multi_task.by_groups import DIM as GROUP_DIM
+from xcurves.multi_task.by_groups import check_by
 from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.compared import number_of_families
@@ -53,6 +55,7 @@ def across_tasks(
     training_weights: TrainingWeights = None,
     task_weights: TaskWeights | None = None,
     task_groups: TaskGroups | None = None,
+    by: str | None = None,
     paired: bool = False,
     reference: Hashable | None = None,
     higher_is_better: bool | None = None,
@@ -87,6 +90,9 @@ def across_tasks(
         Families of tasks that resemble each other (walker-walk, walker-run): a coordinate of the tasks, or a label
         for each. The random claim then is about families. None: the coordinate that ``attrs["task_groups"]`` of the
         tasks names, as `to_dataarray` has it of passages.
+    by : str, optional
+        A coordinate of the tasks, such as their suite: differences are returned for each of its groups too, on these
+        very tasks. The verdict stays that over all tasks.
     paired : bool, default False
         Whether run ``j`` of a task is matched over algorithms, by seed or by data.
     reference : label, optional
@@ -139,7 +145,10 @@ def across_tasks(
         `task_weights` (task) if given. Counts: `n_tasks` and `n_ties` (pair), `n_resamples` (pair, task_effect),
         `n_runs` (task, algorithm), `n_tasks_algorithm` (algorithm), and `n_tasks_common` of the tasks of the verdict.
         With a `margin` `margin_pvalue`, `margin_pvalue_adjusted` (Holm, over pairs) and, in score units, `margin_limit`
-        (pair, task_effect), the one-sided lower limit of how much better the first is. NaN where something cannot be
+        (pair, task_effect), the one-sided lower limit of how much better the first is. With `by`, in score units,
+        `difference_by` (pair, group), the difference over the tasks of the group, and `difference_by_ci` (pair, group,
+        ci_bound), which holds on these very tasks for all pairs of all groups together; and
+        `difference_by_pvalue_adjusted` (pair, group), by Holm over pairs and groups. NaN where something cannot be
         said.
 
     Raises
@@ -260,6 +269,7 @@ def across_tasks(
     levels = check_training_weights(checked, training_weights)
     validation.check_choice("task_correction", task_correction, tuple(CORRECTIONS))
     groups = task_options.check_task_groups(checked, dim, task_groups)
+    parts = check_by(checked, dim, by)
     core = (dim, "algorithm", "run")
     numbers = number_of_run(checked, levels, ranked=True).transpose(..., *core)
     context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)
@@ -286,6 +296,7 @@ def across_tasks(
         margin=validation.check_margin(margin),
         task_correction=task_correction,
         per_task=_is_per_task(per_task, checked.sizes[dim], n_pairs),
+        by=None if parts is None else parts.numbers.tolist(),
         by_ranks=by_ranks,
         progress=validation.check_progress(progress, "deals", lazy=driver.is_lazy(checked)),
     )
@@ -294,7 +305,12 @@ def across_tasks(
         when.append("margin")
     if comparison.per_task:
         when.append("per_task")
+    sizes = {"pair": n_pairs}
     coords = labels.pair_coords(checked, reference) | groups.coord
+    if parts is not None:
+        when.append("by")
+        sizes[GROUP_DIM] = len(parts.names)
+        coords[GROUP_DIM] = parts.names
     if weights is not None:
         coords["task_weights"] = xr.Variable(dim, weights)
     if isinstance(levels, xr.DataArray):
@@ -309,12 +325,13 @@ def across_tasks(
         numbers,
         context=context,
         core=core,
-        sizes={"pair": len(comparison.pairs)},
+        sizes=sizes,
         when=when,
         attrs={
             "task": dim,
             "training_weights": named_weights,
             "task_groups": groups.name,
+            "by": by,
             "paired": paired,
             "reference": reference,
             "higher_is_better": higher_is_better,

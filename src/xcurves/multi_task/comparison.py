@@ -33,6 +33,7 @@ from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task import kinds
 from xcurves.multi_task.algorithm_means import AlgorithmMeans
+from xcurves.multi_task.by_groups import ClaimsByGroup
 from xcurves.multi_task.fixed_claim import FixedClaim
 from xcurves.multi_task.pair_scores import (
     AlgorithmScores,
@@ -128,6 +129,7 @@ class Comparison(JoinedTasks):
     margin: float | None
     task_correction: str
     per_task: bool  # whether each task has its own tests
+    by: list[int] | None  # the group of each task, in which differences are asked for too
     by_ranks: bool  # the scale of the claim for tasks like these: ranks of p, or t
     progress: Progress
 
@@ -160,6 +162,16 @@ class Comparison(JoinedTasks):
                 claim["margin_pvalue_adjusted"][:] = holm(claim["margin_pvalue"])
         if self.all_pairs:
             self._who_is_best(out, own, scope)
+        if self.by is not None:
+            ClaimsByGroup(
+                np.array(self.by),
+                self.context,
+                self.pairs,
+                weights,
+                self.sign,
+                self.progress,
+                self.is_turned,
+            ).fill(out, scores)
 
     def _refuse_wrong(self, scores: Floats, prefixes: list[str]) -> None:
         """Refuse the infinite score that is no failure, by task, algorithm and run."""

@@ -46,6 +46,7 @@ _Made = TypeVar("_Made")
 _PAIR = ("task", "pair")
 _CLAIM = ("task", "pair", "task_effect")
 _TASK = ("task", "pair", "joined_task")
+_GROUP = ("task", "pair", "group")
 _FRACTION = ("task", "pair", "budget_fraction")
 _ALGORITHM = ("task", "algorithm")
 _MOST_MEANS = 12  # that one panel shows: means over tasks have narrow bands
@@ -229,6 +230,18 @@ ACROSS_TASKS = ResultKind(
             "score",
             when="margin",
         ),
+        "difference_by": Var(_GROUP, "difference of mean scores over the tasks of the group", "score", when="by"),
+        "difference_by_ci": Var(
+            (*_GROUP, "ci_bound"),
+            "interval of that difference on these tasks, for all pairs and groups together",
+            "score",
+            when="by",
+        ),
+        "difference_by_pvalue_adjusted": Var(
+            _GROUP,
+            "randomization p-value on these tasks, adjusted over pairs and groups",
+            when="by",
+        ),
         "task_weights": Var(("joined_task",), "weight of the task", when="given"),
         "training_weights": Var(("training",), "weight of the training level", when="given"),
     },
@@ -250,8 +263,9 @@ ACROSS_TASKS = ResultKind(
     table=captioned(
         _of_shown(tables.across_table),
         "Pairs of algorithms over all tasks, {order}: mean difference, its interval and adjusted p for "
-        "tasks like these (random) and for these tasks (fixed), the probability that a run of the first is better, and "
-        "the standard deviation of true differences over tasks.",
+        "tasks like these and for these tasks, the probability that a run of the first is better, the "
+        "standard deviation of true differences over tasks, and in how many tasks the mean of the first is better, "
+        "equal or worse (win/tie/loss), and is shown to be better or worse.",
     ),
     statements=_of_shown(text.across_statements),
     by_task=task_scores.scores_by_task,

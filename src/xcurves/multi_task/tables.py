@@ -6,7 +6,8 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core.labels import named_tasks
-from xcurves.core.provenance import alpha_of
+from xcurves.core.provenance import alpha_of, significant
+from xcurves.kernels.over_tasks.task_effects import difference_of_means
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.claims import (
     claim_of_verdict,
@@ -17,12 +18,12 @@ from xcurves.multi_task.claims import (
 from xcurves.multi_task.compared import noun_of
 from xcurves.multi_task.task_options import carrying_tasks
 from xcurves.say.pairs import (
-    OPEN_ENDS,
+    SWAPPED,
     TURNED,
     better_first,
-    has_open_ends,
     heading,
     is_shown,
+    lower_is_better,
     shown_interval,
 )
 from xcurves.say.result_frames import (
@@ -33,6 +34,8 @@ from xcurves.say.result_frames import (
     frame_of_pairs,
     note_open_ends,
 )
+
+_MOST_PAIRS = 300  # of which wins in single tasks are counted
 
 
 def across_table(result: xr.Dataset) -> pd.DataFrame:
@@ -51,6 +54,7 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
         adjusted = of_claim(result, "random")["prob_greater_pvalue_adjusted"]
         columns["prob_greater_p"] = adjusted.reset_coords(drop=True)
     columns["task_sd"] = result["task_sd"]
+    columns |= _wins(result, turned)
     frame = frame_of_pairs(columns, size, turned[TURNED])
     if shows_answers(result):
         # of one answer to each question nothing is known about these very ones
@@ -58,6 +62,37 @@ def across_table(result: xr.Dataset) -> pd.DataFrame:
     frame.attrs["interval"] = _of_scales(result, heading(result))
     note_open_ends(frame, *every_shown)
     return frame
+
+
+def _wins(result: xr.Dataset, turned: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return in how many tasks the first of a turned pair has the better mean, an equal one, a worse one; and shown.
+
+    Of very many pairs there is nothing: an array of pairs and tasks may be large.
+    """
+    task = str(result.attrs["task"])
+    if task not in result["task_mean"].dims or result.sizes.get("pair", 1) > _MOST_PAIRS:
+        return {}
+    means = [result["task_mean"].sel(algorithm=result[f"algorithm_{side}"]).reset_coords(drop=True) for side in "ab"]
+    ahead = xr.apply_ufunc(difference_of_means, *means)
+    if lower_is_better(result):
+        ahead = -ahead
+    if SWAPPED in turned.coords:
+        ahead = ahead.where(~turned[SWAPPED].reset_coords(drop=True), -ahead)
+    columns = {"win/tie/loss": _counted(ahead > 0, ahead == 0, ahead < 0, task=task)}
+    p = result.get("task_pvalue_adjusted")
+    if p is not None and p.notnull().any():
+        shown = significant(p.reset_coords(drop=True), alpha_of(result))
+        columns["win/loss shown"] = _counted((ahead > 0) & shown, (ahead < 0) & shown, task=task)
+    return columns
+
+
+def _counted(*cases: xr.DataArray, task: str) -> xr.DataArray:
+    """Return in how many tasks each case is, as one text: "6/0/2"."""
+    counts = [case.sum(task).reset_coords(drop=True) for case in cases]
+    texts: xr.DataArray = xr.apply_ufunc(
+        lambda *each: "/".join(str(n) for n in each), *counts, vectorize=True, output_dtypes=[object]
+    )
+    return texts
 
 
 def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
@@ -81,8 +116,7 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
     frame = frame_of(columns, ["pair", "budget_fraction"])
     level = heading(result).partition(",")[0]
     frame.attrs["interval"] = f"{level}, all pairs and fractions together"
-    if has_open_ends(result["difference"], together):
-        frame.attrs["note"] = OPEN_ENDS
+    note_open_ends(frame, xr.Dataset({"amount": ordered["difference"], "interval": ordered["together"]}))
     return frame
 
 

@@ -24,6 +24,7 @@ from xcurves.multi_task.compared import (
     units_of_claim,
     with_tasks,
 )
+from xcurves.multi_task.group_text import group_sentences
 from xcurves.multi_task.item_text import item_sentences
 from xcurves.multi_task.next_tasks import could_be_seen, nearest_pair, one_more
 from xcurves.multi_task.pair_text import details_of_pair
@@ -225,6 +226,7 @@ def _details_of_one(benchmark: xr.Dataset, likes: Compared, task: str) -> Iterat
         yield f"Mean ranks over the {task}s that have all, 1 the best: {joined(places)}."
     if shows_answers(benchmark):
         yield from item_sentences(benchmark, likes)
+    yield from group_sentences(benchmark, task)
     yield from one_more(benchmark, likes)
     yield from could_be_seen(benchmark, likes)
     if "margin_pvalue" in benchmark:

@@ -89,7 +89,7 @@ def verdict_over_tasks(benchmark: xr.Dataset, claims_of_both: Claims) -> tuple[l
     claims = list(claim_sentences(likes))
     others = list(_left_out_clauses(benchmark, likes))
     following = list(what_next(benchmark, likes))
-    of_these = list(_of_these(likes, these, task, short=bool(others)))
+    of_these = list(_of_these(benchmark, likes, these, task, short=bool(others)))
     aside = []
     # That one answer to each question says nothing about these very ones is no news.
     if not _has_claim(these) and shows_answers(benchmark):
@@ -117,10 +117,12 @@ def _all_alike(benchmark: xr.Dataset) -> str | None:
     )
 
 
-def _of_these(likes: Compared, these: Compared, task: str, *, short: bool) -> Iterator[str]:
+def _of_these(benchmark: xr.Dataset, likes: Compared, these: Compared, task: str, *, short: bool) -> Iterator[str]:
     """Yield what is shown of the best, if one is named, on these very tasks."""
     if not _has_claim(these):
         why = "in some, an algorithm has a single run"
+        if (benchmark["n_runs"] <= 1).all():
+            why = f"each algorithm has a single score of a {task}"
         if not any("single run" in reason for reason in these.reasons.values()):
             why = "no score changed from run to run"
         yield f"On these very {task}s alone there is no claim: {why}."

@@ -190,13 +190,14 @@ def _caption(scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark |
 def _say_marks(scores: TaskScores, ties: Mark) -> list[str]:
     """Return what the marks of those mean that are not shown to be worse than the best, or why there are none."""
     sentences = []
+    adjusted = f"by p adjusted over {scores.task}s"
     if scores.tied.any():
-        sentences.append(f"{_MARKED[ties]}: not shown to be worse than the best, by p adjusted over {scores.task}s.")
+        sentences.append(f"{_MARKED[ties]}: not shown to be worse than the best, {adjusted}.")
     few = f"{_runs_of_untold(scores)}: too few to show a difference"
     if _has_daggers(scores, ties):
-        sentences.append(f"† {few}.")
+        sentences.append(f"† {few}, {adjusted}.")
     elif scores.untold.any():
-        sentences.append(f"{few} in a single {scores.task}.")
+        sentences.append(f"{few} in a single {scores.task}, {adjusted}.")
     if scores.compared:
         sentences.append(f"Compared with {scores.compared} alone: pairs of others have no mark.")
     return sentences

@@ -164,7 +164,7 @@ def _best_by_task(comparison: Comparison, result: xr.Dataset, noun: str) -> str:
             others += " that it is compared with"
     return (
         f"The {most} {comparison.noun(result)} of {count(n_best.total(), noun)}: {counts}; in "
-        f"{n_shown or 'none'} of them it is shown to be {more} than {others}."
+        f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {more} than {others}."
     )
 
 

@@ -108,12 +108,19 @@ def shown_interval(estimate: xr.DataArray, interval: xr.DataArray, shown: xr.Dat
     return xr.concat([low, high], dim=interval["ci_bound"]).transpose(..., "ci_bound")
 
 
-def has_open_ends(estimate: xr.DataArray, interval: xr.DataArray) -> bool:
-    """Return whether an end of a displayed interval was set to 0 by the test, "more than 0"."""
-    low, high = (interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
-    above = (estimate > 0) & (low == 0) & (high > 0)
-    below = (estimate < 0) & (high == 0) & (low < 0)
-    return bool((above | below).any())
+def say_open_ends(*displayed: xr.Dataset) -> str:
+    """Return the footnote of displayed intervals with an end that was set to 0 by the test, "" if there is none."""
+    which = []
+    for each in displayed:
+        low, high = (each["interval"].sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
+        if ((each["amount"] > 0) & (low == 0) & (high > 0)).any():
+            which.append("more")
+        if ((each["amount"] < 0) & (high == 0) & (low < 0)).any():
+            which.append("less")
+    if "less" not in which:
+        return OPEN_ENDS if which else ""
+    sides = " or ".join(dict.fromkeys(sorted(which, reverse=True)))
+    return OPEN_ENDS.replace("More", sides.capitalize())
 
 
 def better_first(

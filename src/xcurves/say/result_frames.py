@@ -14,12 +14,11 @@ from xcurves.core.refusal import escape_controls
 from xcurves.core.schema import PAIR_COORDS
 from xcurves.core.validation import is_without_training
 from xcurves.say.pairs import (
-    OPEN_ENDS,
     TURNED,
-    has_open_ends,
     heading,
     lower_is_better,
     order,
+    say_open_ends,
     sides_shown,
 )
 
@@ -106,8 +105,9 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
 
 def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset) -> None:
     """Add the footnote of ends that are "more than 0" to the table of displayed pairs that have one."""
-    if any(has_open_ends(each["amount"], each["interval"]) for each in displayed):
-        frame.attrs["note"] = OPEN_ENDS
+    note = say_open_ends(*displayed)
+    if note:
+        frame.attrs["note"] = note
 
 
 def captioned(

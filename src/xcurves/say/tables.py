@@ -121,7 +121,7 @@ def _interval_column(table: pd.DataFrame, lower_name: str, estimates: list[float
     """Return the column of both ends of an interval, which the name of its lower end begins with."""
     heading = str(table.attrs.get("interval", "interval"))
     # There an end of 0 was set by the test of the pair.
-    is_open = "together" in heading
+    is_open = "note" in table.attrs
     prefix = lower_name.removesuffix("lower").rstrip("_ ")
     if prefix:
         heading += f", {in_words(prefix)}"

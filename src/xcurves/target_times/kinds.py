@@ -183,7 +183,7 @@ SPEEDUP = ResultKind(
         text.speedup_table,
         "Speed-ups over the reference with their intervals and p for all comparisons together, the time at which the "
         "level is reached and how much sooner that is, and the speed-up to the level where the reference had 90 % of "
-        "its rise; over tasks for these (fixed) and for tasks like these (random).",
+        "its rise; over tasks for these and for tasks like these.",
     ),
     statements=text.speedup_statements,
     part=Part(9, against_reference, on_request=True),
@@ -267,7 +267,7 @@ PERFORMANCE_PROFILE = ResultKind(
     ),
     table=captioned(
         text.score_table,
-        "Scores of performance profiles with both intervals (fixed: for these tasks; random: for tasks like these) and "
+        "Scores of performance profiles with both intervals, for these tasks and for tasks like these, and "
         "the number of tasks solved.",
     ),
     statements=text.score_statements,

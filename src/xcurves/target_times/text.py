@@ -420,7 +420,7 @@ def speedup_table(result: xr.Dataset) -> pd.DataFrame:
     shown = displayed(result)
     columns = {"speedup": result["speedup"]}
     if "task_effect" not in result["speedup_ci"].dims:
-        columns |= {**bounds(shown[DISPLAYED]), "p": result["pvalue_adjusted"]}
+        columns |= {**_limits(shown[DISPLAYED]), "p": result["pvalue_adjusted"]}
         reached = result["time"].where(np.isfinite(result["time"]))
         columns |= {
             "time": result["time"],
@@ -429,21 +429,28 @@ def speedup_table(result: xr.Dataset) -> pd.DataFrame:
         if "rise_speedup" in result:
             columns |= {
                 "speedup_90": result["rise_speedup"],
-                **bounds(result["rise_speedup_ci"], "speedup_90_"),
+                **_limits(result["rise_speedup_ci"], "speedup_90_"),
             }
     else:
         for claim in result["task_effect"].to_numpy().tolist():
             of_claim = shown.sel(task_effect=claim, drop=True)
-            columns |= bounds(of_claim[DISPLAYED], f"{claim}_")
+            columns |= _limits(of_claim[DISPLAYED], f"{claim}_")
             columns[f"{claim}_p"] = of_claim["pvalue_adjusted"]
         columns |= {
             "median": result["median_speedup"],
-            **bounds(result["median_speedup_ci"], "median_"),
+            **_limits(result["median_speedup_ci"], "median_"),
         }
         columns["tasks"] = result["n_tasks"]
     frame = frame_of(columns, ["algorithm"])
     frame.attrs["interval"] = heading(result)
     return frame
+
+
+def _limits(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
+    """Return the columns of an interval of a ratio: one from 0 on without an end has no limits."""
+    lower, upper = bounds(interval).values()
+    is_unbounded = (lower <= 0) & np.isinf(upper)
+    return {f"{prefix}lower": lower.where(~is_unbounded, -np.inf), f"{prefix}upper": upper}
 
 
 def score_table(result: xr.Dataset) -> pd.DataFrame:
