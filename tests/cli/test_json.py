@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import xcurves
-from layers import slow
+from layers import every, slow
 from places import ROOT
 from strategies import make_curves
 from xcurves.__main__ import main
@@ -183,7 +183,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "argument", "value"), REFUSED)
+@pytest.mark.parametrize(("options", "argument", "value"), every(3, REFUSED))
 def test_what_is_refused_is_an_object_with_status_2(options, argument, value, capsys):
     write_scores()
     Path("empty.csv").write_text("agent,seed,score\n")
@@ -261,7 +261,7 @@ STATUSES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "options", "status"), STATUSES)
+@pytest.mark.parametrize(("command", "options", "status"), every(2, STATUSES))
 def test_every_command_ends_with_its_statuses_and_an_object(command, options, status, here, monkeypatch, capsys):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
     write_scores(gap=9.0)
@@ -375,7 +375,7 @@ def test_labels_cannot_break_the_summary(capsys):
     assert r"a\|b\*c and \<script\>" in out
 
 
-@slow
+@pytest.mark.slow
 def test_a_process_prints_json_only():
     write_scores()
     command = [sys.executable, "-m", "xcurves", "scores.csv", "--json"]

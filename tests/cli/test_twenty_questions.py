@@ -12,8 +12,16 @@ QUESTIONS = questions()
 CLAIMED = r"\. (?:On \w+ like these it|It) is shown to be (?:higher|lower) than "
 
 
-def of_kind(*kinds):
-    return [pytest.param(each, id=each.name) for each in QUESTIONS if each.name.partition("-")[0] in kinds]
+SLOW = ("curves", "answers")
+
+
+def of_kind(kind):
+    """Return the questions of a kind, of which the plain run takes three or more."""
+    return [
+        pytest.param(each, id=each.name, marks=[pytest.mark.slow] * each.name.endswith(SLOW))
+        for each in QUESTIONS
+        if each.name.startswith(f"{kind}-")
+    ]
 
 
 def ask(question, capsys, *options):

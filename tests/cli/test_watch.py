@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -92,7 +93,7 @@ def q_by_oracle(sizes, gap, n_looks):
     return [min(look["q"][0], 1.0) for look in oracles_sequential.sequential(batches, shares, 0.05)]
 
 
-@pytest.mark.parametrize(("gap", "status"), [(0.0, 3), (4.0, 0)])
+@pytest.mark.parametrize(("gap", "status"), [slow(0.0, 3), (4.0, 0)])
 def test_looks_are_taken_when_every_algorithm_has_enough_runs(gap, status, watching):
     found, out, err = watching(*pair_by_pair(6, gap=gap), more=["--json"])
     answers = [json.loads(line) for line in out.splitlines()]
@@ -188,6 +189,19 @@ def test_the_budget_completes_runs_that_go_on_beyond_it(watching):
     status, _, err = watching(more=["--budget", "2"])
     assert status == 2
     assert "--budget" in err
+
+
+def test_runs_that_stand_before_the_longest_get_the_budget_that_completes_them(watching):
+    def write():
+        for run in range(2):
+            write_run("sac", run, 4 - run)
+            write_run("td3", run, 3)
+
+    _, out, _ = watching(write)
+    (budget,) = re.findall(r"if they are done, say where runs end: (--budget \d+)\)", out)
+    _, out, _ = watching(more=budget.split())
+    assert "nothing shown at look 1 of 3" in out
+    assert "going on" not in out
 
 
 @pytest.mark.parametrize(("name", "status"), [("td3", 1), slow("sac", 0)])

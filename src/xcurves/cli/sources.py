@@ -18,8 +18,8 @@ from xcurves.cli.options import NO_TRAINING, SUBCOMMANDS, not_found
 from xcurves.core import labels, repeated_folds
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
-from xcurves.core.refusal import Refusal
-from xcurves.core.validation import existing_path
+from xcurves.core.refusal import Refusal, Text, of_path
+from xcurves.core.validation import existing_path, nearest_path
 from xcurves.frames.finder import read_frame
 from xcurves.frames.questions import settled
 from xcurves.frames.reading import Reading
@@ -51,7 +51,9 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
         from xcurves import tutorial
 
         return tutorial.open_dataset(EXAMPLE)
-    existing_path(path, also=SUBCOMMANDS)
+    if not path.exists():
+        raise Refusal("path", str(path), Text(of_path(path), " does not exist"), nearest_path(path, SUBCOMMANDS))
+    existing_path(path)
     try:
         is_archive = bool(engine_to_read(path))
     except ValueError:

@@ -15,7 +15,8 @@ from xcurves.cli.watch_looks import Looks
 from xcurves.cli.watch_progress import leaders, progress_of
 from xcurves.cli.watched import WatchedRuns
 from xcurves.core.doubts import Doubtful
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Refusal, Text, of_path
+from xcurves.core.validation import nearest_path
 from xcurves.reporting.answer import of_words
 
 _WATCH = """Watch runs that are going on, and say who leads, shown or not, until it is clear.
@@ -114,7 +115,8 @@ def _check(options: argparse.Namespace) -> None:
     if not options.every > 0:
         raise Refusal("every", options.every, "must be above 0", "Give seconds")
     if not options.archive.exists():
-        raise Refusal("path", str(options.archive), f"DIR {options.archive} does not exist", "Check the path")
+        path = options.archive
+        raise Refusal("path", str(path), Text(of_path(path), " does not exist"), nearest_path(path))
     if options.ledger.resolve().is_relative_to(options.archive.resolve()):
         cure = "Name a place elsewhere: --ledger ../xcurves-watch.json"
         raise Refusal("ledger", str(options.ledger), "must not be in DIR, whose files are logs", cure)

@@ -29,7 +29,7 @@ def line_of(runs: WatchedRuns, looks: Looks, progress: Progress, leaders: Sequen
     parts = [_lead(leaders, runs.score), shown]
     if progress.going_on:
         told = [_how_far(runs, name, progress.ends[name.task]) for name in progress.going_on]
-        parts.append(f"going on, not compared: {joined(told, ', ', _MOST)}")
+        parts.append(f"going on, not compared: {joined(told, ', ', _MOST)}{_said_of_ends(runs, looks, progress)}")
     if progress.late:
         parts.append(f"not compared, as they came after the first look: {joined(progress.late)}")
     if runs.unread:
@@ -87,13 +87,26 @@ def _shown(looks: Looks, progress: Progress) -> str:
     return f"{said}, the next at {looks.sizes[looks.n_done]} complete runs (missing: {joined(told, ', ', _MOST)})"
 
 
+def _said_of_ends(runs: WatchedRuns, looks: Looks, progress: Progress) -> str:
+    """Return how to say where runs end, where several seem to stand before the end of the longest."""
+    standing = [name for name in progress.going_on if _hours_since_written(runs, name) >= 1]
+    if looks.taken is not None or looks.has_budget or len(standing) < 2:
+        return ""
+    lowest = min(runs.curves[name].levels.max() for name in standing)
+    return f" (if they are done, say where runs end: --budget {lowest:.12g})"
+
+
+def _hours_since_written(runs: WatchedRuns, name: RunName) -> float:
+    return (time.time() - runs.written(name)) / 3600
+
+
 def _how_far(runs: WatchedRuns, name: RunName, end: float) -> str:
     """Return a run that is going on, how far it is, and whether it seems to stand."""
     level = runs.curves[name].levels.max()
     if level >= end:
         return f"{name.words} (at its end, just written)"
     far = f"{runs.training} {number(level)} of {number(end)}"
-    hours = (time.time() - runs.written(name)) / 3600
+    hours = _hours_since_written(runs, name)
     if hours >= 1:
         far += f", not written for {number(hours, 2)} h"
     return f"{name.words} ({far})"

@@ -41,6 +41,8 @@ class Looks:
         What the looks so far fixed.
     answer : dict, optional
         What the latest look says, for programs; `sentences` has the same for people.
+    has_budget : bool
+        Whether it is said where runs end.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -51,6 +53,7 @@ class Looks:
         self.answer: dict[str, Any] | None = None
         self.sentences = ""
         self.n_done = 0
+        self.has_budget = options.budget is not None
         self._options = options
 
     def compare(self, runs: WatchedRuns, progress: Progress) -> None:

@@ -184,15 +184,19 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def existing_path(path: str | os.PathLike[str], also: Iterable[str] = ()) -> Path:
-    """Return the path of a file or a folder; of what is not there the nearest name, of files beside it or of `also`."""
+def nearest_path(path: Path, also: Iterable[str] = ()) -> str:
+    """Return the cure of a path that is not there: the nearest name, of files beside it or of `also`."""
+    beside: list[str] = []
+    if path.parent.is_dir():
+        beside = [each.name for each in path.parent.iterdir()]
+    return nearest(path.name, [*beside, *also], 0.75) or "Check the path"
+
+
+def existing_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file or a folder; of what is not there say the nearest name."""
     path = check_path(path)
     if not path.exists():
-        beside: list[str] = []
-        if path.parent.is_dir():
-            beside = [each.name for each in path.parent.iterdir()]
-        near = nearest(path.name, [*beside, *also], 0.75) or "Check the path"
-        raise FileNotFoundError(f"{of_path(path)} does not exist. {near}")
+        raise FileNotFoundError(f"{of_path(path)} does not exist. {nearest_path(path)}")
     if not (path.is_file() or path.is_dir()):
         reason = Text(of_path(path), " is a pipe or a device, which is read only once")
         raise Refusal("path", str(path), reason, "Write what comes from it to a file, and name that")
