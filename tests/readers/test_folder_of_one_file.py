@@ -47,7 +47,8 @@ def test_a_folder_with_several_databases_names_the_first(tmp_path, source):
         database(tmp_path / name)
     with refused("path", cure=f"Name the file: {tmp_path / 'one.db'}") as caught:
         readers.read(tmp_path, source=source)
-    assert "'one.db' (results of trials of Optuna) and others" in caught.value.reason
+    said = "holds 2 files, such as 'one.db' (results of trials of Optuna), that are read one at a time"
+    assert said in caught.value.reason
 
 
 @pytest.mark.parametrize("source", [None, "optuna-trials"])
