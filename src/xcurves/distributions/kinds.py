@@ -218,12 +218,12 @@ PERFORMANCE_CDF = ResultKind(
     ),
     views={
         "inverse_cdf": View(
-            Drawing(plots.draw_inverse_cdf, options=DASHED),
+            Drawing(picture=plots.inverse_cdf, options=DASHED),
             "Score that a share of runs does not exceed, with pointwise intervals: the steeper, the more runs differ.",
             panels={"algorithm": MOST_CURVES},
         ),
         "cdf": View(
-            Drawing(plots.draw_cdf, options=DASHED),
+            Drawing(picture=plots.cdf, options=DASHED),
             "Share of trials at or below each score, with the band or, of a bootstrap, pointwise intervals.",
             default=False,
             panels={"algorithm": MOST_CURVES},
@@ -235,7 +235,7 @@ PERFORMANCE_CDF = ResultKind(
             panels={"param": 1},
         ),
         "profile": View(
-            Drawing(plots.draw_profile, options=DASHED),
+            Drawing(picture=plots.profile, options=DASHED),
             "Share of trials above each score, with the band or, of a bootstrap, pointwise intervals.",
             default=False,
             panels={"algorithm": MOST_CURVES},
@@ -329,7 +329,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
             ),
         ),
         "quantile_difference": View(
-            Drawing(plots.draw_quantile_difference, options=DASHED),
+            Drawing(picture=plots.quantile_difference, options=DASHED),
             "Differences of the scores that a share of trials does not exceed, first minus second, with bands that "
             "hold everywhere at once.",
             default=False,

@@ -12,8 +12,10 @@ from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.distributions.text import say_statistic, statistics
 from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sign_cells
+from xcurves.pictures.curves import Line, Rule, Scale
 from xcurves.pictures.pair_rows import MOST_ROWS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, plain_rows
+from xcurves.pictures.steps import StepsPicture
 from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.look import SHADE, Style, bounds_of, style_in
 from xcurves.plotting.ticks import scale_training
@@ -46,8 +48,6 @@ def draw_lines(
     interval: str,
     *,
     dim: str = "algorithm",
-    # a change of values is drawn amid two of x, or at the second
-    steps: Literal["mid", "post"] | None = None,
     limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
     marked: bool = False,
 ) -> None:
@@ -61,15 +61,10 @@ def draw_lines(
                 "alpha": SHADE,
                 "linewidth": 0,
             }
-            ax.fill_between(group[x], low, high, where=known, step=steps, **look)
+            ax.fill_between(group[x], low, high, where=known, **look)
         line: dict[str, Any] = {"marker": style.marker, "markersize": 3.5} if marked else {}
         line |= {"color": style.color, "linestyle": style.linestyle, "label": label}
-        ax.plot(
-            group[x],
-            group[name],
-            drawstyle=f"steps-{steps}" if steps else "default",
-            **line,
-        )
+        ax.plot(group[x], group[name], **line)
 
 
 def limit_to(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
@@ -88,35 +83,58 @@ def say_shade(result: xr.Dataset, what: str) -> str:
     return f"shade: {100 * float(result.attrs['confidence_level']):g} %, {what}"
 
 
-def draw_inverse_cdf(result: xr.Dataset, ax: Axes) -> None:
-    """Draw scores against probability with pointwise intervals."""
+def _lines(
+    result: xr.Dataset,
+    x: str,
+    name: str,
+    band: str,
+    steps: Literal["mid", "post"],
+    *,
+    dim: str = "algorithm",
+    limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
+) -> list[Line]:
+    """Return a line of a variable against x for each label of a dim, with its band where there is one."""
+    lines = []
+    for place, (style, group, label) in enumerate(styled_groups(result, dim)):
+        ends = {}
+        if band in group:
+            low, high = bounds_of(group[band]).clip(*limits)
+            ends = {"low": low, "high": high}
+        at, values = group[x].to_numpy().astype(float), group[name].to_numpy()
+        lines.append(Line(label or "", style, at, values, **ends, steps=steps, place=place))
+    return lines
+
+
+def _limits_of(*drawn: xr.DataArray) -> tuple[float, float]:
+    """Return limits around all that is finite."""
+    values = np.concatenate([np.ravel(each) for each in drawn])
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return 0.0, 1.0
+    margin = 0.05 * np.ptp(values) or 0.5
+    return float(values.min() - margin), float(values.max() + margin)
+
+
+def inverse_cdf(result: xr.Dataset) -> StepsPicture:
+    """Return scores against probability with pointwise intervals."""
     result = result.sortby("probability")
-    limits = limit_to(ax, result["score_quantile"], result["score_quantile_ci"])
-    draw_lines(
-        ax,
-        result,
-        "probability",
-        "score_quantile",
-        "score_quantile_ci",
-        steps="mid",
-        limits=limits,
-    )
-    ax.set_xlabel(f"probability ({say_shade(result, 'pointwise')})")
-    ax.set_ylabel(label_of(result["score_quantile"]))
-    ax.set_xlim(0, 1)
+    limits = _limits_of(result["score_quantile"], result["score_quantile_ci"])
+    lines = _lines(result, "probability", "score_quantile", "score_quantile_ci", "mid", limits=limits)
+    x = Scale(f"probability ({say_shade(result, 'pointwise')})", low=0, high=1)
+    return StepsPicture(lines, x, Scale(label_of(result["score_quantile"]), low=limits[0], high=limits[1]))
 
 
-def draw_cdf(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the share of trials at or below a score."""
-    _over_scores(result, ax, above=False)
+def cdf(result: xr.Dataset) -> StepsPicture:
+    """Return the share of trials at or below a score."""
+    return _over_scores(result, above=False)
 
 
-def draw_profile(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the share of trials above a score."""
-    _over_scores(result, ax, above=True)
+def profile(result: xr.Dataset) -> StepsPicture:
+    """Return the share of trials above a score."""
+    return _over_scores(result, above=True)
 
 
-def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
+def _over_scores(result: xr.Dataset, *, above: bool) -> StepsPicture:
     if "cdf" not in result:
         raise Refusal(
             "result",
@@ -127,11 +145,10 @@ def _over_scores(result: xr.Dataset, ax: Axes, *, above: bool) -> None:
     result = result.sortby("score")
     band = "cdf_band" if "cdf_band" in result else "cdf_ci"
     drawn = result.assign({name: 1 - result[name] for name in ("cdf", band) if above})
-    draw_lines(ax, drawn, "score", "cdf", band, steps="post")
-    ax.set_xlabel(with_units("score", result["score_mean"]))
     shade = say_shade(result, "simultaneous" if band == "cdf_band" else "pointwise")
-    ax.set_ylabel(f"share of trials {'above' if above else 'at or below'}\n{shade}")
-    ax.set_ylim(-0.02, 1.02)
+    share = f"share of trials {'above' if above else 'at or below'}\n{shade}"
+    x = Scale(with_units("score", result["score_mean"]))
+    return StepsPicture(_lines(drawn, "score", "cdf", band, "post"), x, Scale(share, low=-0.02, high=1.02))
 
 
 def statistic(result: xr.Dataset) -> RowsPicture:
@@ -178,15 +195,14 @@ def _leaves_out_half(result: xr.Dataset) -> xr.DataArray:
     return (ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)
 
 
-def draw_quantile_difference(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference of inverse CDFs of every pair with its band."""
-    ax.axhline(0, color="0.6", linewidth=1)
-    names = ["quantile_difference", "quantile_difference_band"]
-    limits = limit_to(ax, *(result[name] for name in names if name in result))
-    draw_lines(ax, result, "probability", *names, dim="pair", steps="mid", limits=limits)
-    ax.set_xlabel(f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability")
-    ax.set_ylabel(label_of(result["quantile_difference"]))
-    ax.set_xlim(0, 1)
+def quantile_difference(result: xr.Dataset) -> StepsPicture:
+    """Return the difference of inverse CDFs of every pair with its band."""
+    names = ("quantile_difference", "quantile_difference_band")
+    limits = _limits_of(*(result[name] for name in names if name in result))
+    lines = _lines(result, "probability", *names, "mid", dim="pair", limits=limits)
+    label = f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability"
+    y = Scale(label_of(result["quantile_difference"]), low=limits[0], high=limits[1])
+    return StepsPicture(lines, Scale(label, low=0, high=1), y, (Rule("y", 0),))
 
 
 def draw_along_training(result: xr.Dataset, ax: Axes) -> None:

@@ -56,7 +56,7 @@ def interactive_curves(pictures: Sequence[CurvesPicture]) -> Figure:
     first_with_runs = next(iter(with_runs), 0)
     note = None
     if not has_all_runs:
-        kept = _safe(short[first_with_runs].title) or "this one"
+        kept = safe_words(short[first_with_runs].title) or "this one"
         text = f"Single runs of {kept} only: {n_numbers:,} numbers would be too many"
         note = {
             "text": text,
@@ -88,10 +88,10 @@ def interactive_curves(pictures: Sequence[CurvesPicture]) -> Figure:
         "hovermode": "x unified",
         "title": note,
         "xaxis": {
-            "title": {"text": _safe(pictures[0].x.label)},
+            "title": {"text": safe_words(pictures[0].x.label)},
             "type": "log" if is_log else "linear",
         },
-        "yaxis": {"title": {"text": _safe(pictures[0].y.label)}},
+        "yaxis": {"title": {"text": safe_words(pictures[0].y.label)}},
         "legend": {
             "orientation": "h",
             "yref": "container",
@@ -112,9 +112,9 @@ def interactive_curves(pictures: Sequence[CurvesPicture]) -> Figure:
     return import_plotly().Figure({"data": traces, "layout": layout})
 
 
-def _safe(words: str) -> str:
+def safe_words(words: str) -> str:
     """Return words that Plotly shows as they are: it reads some tags, and formulas between dollars."""
-    return escape(words, quote=False).replace("$", "&#36;")
+    return escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
 
 
 def _contents(
@@ -197,7 +197,7 @@ def _look(trace: str, line: Line, pictures: Sequence[CurvesPicture]) -> dict[str
     """Return how one trace of an algorithm looks; the mean stands in the legend for all three."""
     colour = line.style.color
     look: dict[str, Any] = {
-        "name": _safe(line.name),
+        "name": safe_words(line.name),
         "legendgroup": str(line.place),
         "showlegend": trace == "mean",
     }
@@ -207,25 +207,26 @@ def _look(trace: str, line: Line, pictures: Sequence[CurvesPicture]) -> dict[str
         if few:
             look["mode"] = "lines+markers"
         look["marker"] = {"size": 5}
-        return look | {"line": {"width": 2.5, "color": colour, "dash": _dash(line.style.linestyle)}}
+        return look | {"line": {"width": 2.5, "color": colour, "dash": dash_of(line.style.linestyle)}}
     look |= {"mode": "lines", "hoverinfo": "skip"}
     if trace == "band":
         return look | {
             "fill": "toself",
-            "fillcolor": _with_opacity(colour),
+            "fillcolor": with_opacity(colour),
             "line": {"width": 0, "color": colour},
         }
     return look | {"line": {"width": 1, "color": colour}, "opacity": 0.0}
 
 
-def _dash(linestyle: Any) -> str:
+def dash_of(linestyle: Any) -> str:
     """Return Plotly's name of a line style; those that it has no name for are dotted."""
     if not isinstance(linestyle, str):
         return "dot"
     return _DASHES.get(linestyle, "dot")
 
 
-def _with_opacity(colour: str) -> str:
+def with_opacity(colour: str) -> str:
+    """Return the colour of a band."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{_OF_BAND})"
 
@@ -248,10 +249,10 @@ def _menus(
         for picture, numbers in zip(pictures, contents, strict=True):
             layout = {
                 **whole,
-                "xaxis.title.text": _safe(picture.x.label),
-                "yaxis.title.text": _safe(picture.y.label),
+                "xaxis.title.text": safe_words(picture.x.label),
+                "yaxis.title.text": safe_words(picture.y.label),
             }
-            title = _safe(picture.title)
+            title = safe_words(picture.title)
             if not choices:
                 title += " (a choice resets the zoom)"
             choices.append({"label": title, "method": "update", "args": [numbers, layout, every]})

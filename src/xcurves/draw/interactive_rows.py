@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xcurves.draw.interactive_curves import import_plotly
+from xcurves.draw.interactive_curves import import_plotly, safe_words
 from xcurves.pictures.rows import Mark, Row, RowsPicture
 from xcurves.say.numbers import interval, number
 
@@ -39,38 +38,33 @@ def interactive_rows(pictures: Sequence[RowsPicture], titles: Sequence[str]) -> 
         "margin": {"t": 60, "r": 20, "b": 60, "l": 20},
         **layouts[0],
     }
-    if len(pictures) > 1:
-        owners = [place for place, own in enumerate(of_pictures) for _ in own]
-        buttons = [
-            {
-                "label": _safe(title),
-                "method": "update",
-                "args": [{"visible": [owner == place for owner in owners]}, layouts[place]],
-            }
-            for place, title in enumerate(titles)
-        ]
-        layout["updatemenus"] = [
-            {"type": "dropdown", "buttons": buttons, "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
-        ]
+    layout["updatemenus"] = menu_of(titles, [len(own) for own in of_pictures], layouts)
     return import_plotly().Figure({"data": traces, "layout": layout})
 
 
-def _safe(words: str) -> str:
-    """Return words that Plotly shows as they are: it reads some tags, and formulas between dollars."""
-    return escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
+def menu_of(titles: Sequence[str], n_traces: Sequence[int], layouts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a menu that shows the traces of one picture at a time with its axes, none of a single picture."""
+    if len(titles) < 2:
+        return []
+    owners = np.repeat(np.arange(len(titles)), n_traces)
+    buttons = []
+    for place, (title, axes) in enumerate(zip(titles, layouts, strict=True)):
+        shown = {"visible": (owners == place).tolist()}
+        buttons.append({"label": safe_words(title), "method": "update", "args": [shown, axes]})
+    return [{"type": "dropdown", "buttons": buttons, "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}]
 
 
 def _name(row: Row) -> str:
     """Return the name of a row, headings in bold and in their colour."""
     if not row.is_heading:
-        return _safe(row.name)
-    return f'<b><span style="color:{row.ink}">{_safe(row.name)}</span></b>'
+        return safe_words(row.name)
+    return f'<b><span style="color:{row.ink}">{safe_words(row.name)}</span></b>'
 
 
 def _axes(picture: RowsPicture) -> dict[str, Any]:
     """Return the axes of a picture, rows from top to bottom, with a line where no difference is."""
     names = [_name(row) for row in picture.rows]
-    x_axis: dict[str, Any] = {"title": {"text": _safe(picture.x_label)}, "zeroline": False, "type": picture.scale}
+    x_axis: dict[str, Any] = {"title": {"text": safe_words(picture.x_label)}, "zeroline": False, "type": picture.scale}
     if picture.ticks:
         x_axis |= {"tickvals": [at for at, _ in picture.ticks], "ticktext": [text for _, text in picture.ticks]}
     if picture.limits is not None:
@@ -168,4 +162,4 @@ def _said(picture: RowsPicture, row: Row, mark: Mark) -> str:
         numbers = "" if np.isnan(mark.value) else number(mark.value)
         if not np.isnan(mark.low):
             numbers = f"{numbers} ({interval(mark.low, mark.high)})".strip()
-    return "<br>".join(_safe(each) for each in (row.name, numbers) if each)
+    return "<br>".join(safe_words(each) for each in (row.name, numbers) if each)

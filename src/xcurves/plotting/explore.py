@@ -18,11 +18,13 @@ from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_choice, check_curves
 from xcurves.draw.interactive_curves import import_plotly, interactive_curves
 from xcurves.draw.interactive_rows import interactive_rows
+from xcurves.draw.interactive_steps import interactive_steps
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, is_uneven
 from xcurves.pictures.rows import RowsBeside, RowsPicture
+from xcurves.pictures.steps import StepsPicture
 from xcurves.plotting.facets import split
 from xcurves.plotting.look import Style, style_in, with_styles
 from xcurves.results import ask, prepare
@@ -37,15 +39,15 @@ _SCORE = re.compile(r"\bscore\b")
 
 
 def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth: float = 0.0) -> Figure:
-    """Draw curves, or a result along training or the budget or in rows, as an interactive figure of Plotly.
+    """Draw curves, or a result in curves, rows or steps, as an interactive figure of Plotly.
 
     Parameters
     ----------
     data : DataArray, dims (..., algorithm, run, training), or Dataset
         Curves, in the unit of the scores; or a result that has mean curves, or differences of them, with bands, or a
-        picture of rows.
+        picture of rows or of distributions.
     view : str, optional
-        Of a result: which picture of rows, as of `plot`. By default its curves, else the first picture of rows.
+        Of a result: which picture, as of `plot`. By default its curves, else the first of rows or of distributions.
     smooth : float, default 0
         Of curves: weight of the past, from 0 to below 1, in an exponential mean of every run over its levels, without
         the pull of a start at 0; said in the label of the axis.
@@ -60,7 +62,7 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
     ModuleNotFoundError
         If plotly (extra ``interactive``) is not installed.
     ValueError, TypeError
-        If `data` are no curves, or a result without curves and rows, or if `view` or `smooth` is not as described.
+        If `data` are no curves, or a result without such a picture, or if `view` or `smooth` is not as described.
 
     Notes
     -----
@@ -105,7 +107,7 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
         return interactive_curves(declared)
     if view is None and curves:
         return interactive_curves(_pictures_of_result(kind, result, *curves[0]))
-    return interactive_rows(*_rows_of_result(kind, result, view))
+    return _listed_or_stepping(kind, result, view)
 
 
 def _pictures_of_curves(data: xr.DataArray, smooth: float) -> list[CurvesPicture]:
@@ -121,26 +123,33 @@ def _pictures_of_curves(data: xr.DataArray, smooth: float) -> list[CurvesPicture
     return [replace(each, title=_ALL) for each in pictures_of(over)] + pictures
 
 
-def _rows_of_result(kind: ResultKind, result: xr.Dataset, view: str | None) -> tuple[list[RowsPicture], list[str]]:
-    """Return the picture of rows of each task of a result, by a view or the first that has some, and their titles."""
-    names = list(kind.views) if view is None else [view]
-    panels = split(with_styles(result, {}), kind.panel_dims(result))
-    for name in names:
-        make = kind.views[name].drawing.picture
+def _listed_or_stepping(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure:
+    """Return the figure of a view of rows or of distributions, or of the first that has some."""
+    styled = with_styles(result, {})
+    for name in list(kind.views) if view is None else [view]:
+        shown = kind.views[name]
+        make = shown.drawing.picture
         if make is None:
             continue
-        rows, titles = [], []
-        for panel in panels:
+        dims = [dim for dim in kind.panel_dims(result) if dim not in shown.panels]
+        dims += [dim for dim, most in shown.panels.items() if result.sizes.get(dim, 0) > most]
+        rows: dict[str, RowsPicture] = {}
+        steps: dict[str, StepsPicture] = {}
+        for panel in split(styled, dims):
             made = ask(kind, panel.data, make, "explore")
+            title = escape_controls(panel.title)
+            if isinstance(made, StepsPicture):
+                steps[title] = made
             for picture in made.pictures if isinstance(made, RowsBeside) else [made]:
                 if isinstance(picture, RowsPicture):
-                    rows.append(picture)
-                    titles.append(escape_controls(panel.title or picture.x_label))
+                    rows[title or escape_controls(picture.x_label)] = picture
+        if steps:
+            return interactive_steps(list(steps.values()), list(steps))
         if rows:
-            return rows, titles
-    said = f"a result of {kind.name} has no curves or rows to explore"
+            return interactive_rows(list(rows.values()), list(rows))
+    said = f"a result of {kind.name} has no curves, rows or steps to explore"
     if view is not None:
-        said = f"view {view!r} of {kind.name} has no rows to explore"
+        said = f"view {view!r} of {kind.name} has no curves, rows or steps to explore"
     raise Refusal("data", UNSAID, said, Cure("Its pictures: ", call(".curves.plot")))
 
 

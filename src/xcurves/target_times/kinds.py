@@ -273,7 +273,7 @@ PERFORMANCE_PROFILE = ResultKind(
     statements=text.score_statements,
     views={
         "profile": View(
-            Drawing(plots.draw_profiles, options=DASHED),
+            Drawing(picture=plots.profiles, options=DASHED),
             "The share of tasks in which each algorithm takes at most so many times as long as the best of them.",
         )
     },

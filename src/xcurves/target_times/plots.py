@@ -10,7 +10,9 @@ import xarray as xr
 
 from xcurves.core.labels import REFERENCE_COLOR, each_of
 from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
+from xcurves.pictures.curves import Line, Scale
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
+from xcurves.pictures.steps import StepsPicture
 from xcurves.plotting.drawn_names import wrapped
 from xcurves.plotting.look import BLACK, Style, style_in, style_of
 from xcurves.say.numbers import label_of, number
@@ -195,21 +197,12 @@ def _ticks_of(rows: Sequence[Row]) -> tuple[tuple[float, str], ...]:
     return tuple((float(np.log2(factor)), number(factor)) for factor in factors)
 
 
-def draw_profiles(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the share of tasks within each factor of the best, a step curve for each algorithm."""
-    for one in sorted(_each_algorithm(result), key=lambda one: -one["score"].item()):
-        style = style_in(one)
+def profiles(result: xr.Dataset) -> StepsPicture:
+    """Return the share of tasks within each factor of the best, a line for each algorithm."""
+    lines = []
+    for place, one in enumerate(sorted(_each_algorithm(result), key=lambda one: -one["score"].item())):
         label = f"{one['algorithm'].item()} ({number(one['score'].item(), 2)})"
-        ax.step(
-            one["tau"],
-            one["share"],
-            where="post",
-            color=style.color,
-            linestyle=style.linestyle,
-            label=label,
-        )
-    ax.set_ylim(0, 1.02)
-    ax.set_xlim(1, float(result["tau"].max()))
-    ax.set_xlabel("time as a multiple of the best")
-    ax.set_ylabel(f"share of {result.attrs['task']}s")
-    ax.grid(alpha=0.3)
+        tau, share = (one[name].to_numpy() for name in ("tau", "share"))
+        lines.append(Line(label, style_in(one), tau, share, steps="post", place=place))
+    x = Scale("time as a multiple of the best", low=1, high=float(result["tau"].max()))
+    return StepsPicture(lines, x, Scale(f"share of {result.attrs['task']}s", low=0, high=1.02))

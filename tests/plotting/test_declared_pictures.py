@@ -11,7 +11,7 @@ import xarray as xr
 import xcurves
 from pictures import faults
 from refusals import refused
-from strategies import make_curves
+from strategies import make_curves, make_scores
 from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.schema import Drawing, View
@@ -107,11 +107,15 @@ def test_a_view_that_is_declared_outside_comes_in_every_way(result, monkeypatch,
     assert "Mean ranks." in page
 
 
-@pytest.mark.parametrize(("name", "view"), [("pairwise", "difference"), ("performance_cdf", "statistics")])
-def test_rows_of_several_panels_have_a_menu(name, view):
+@pytest.mark.parametrize(
+    ("name", "view"), [("pairwise", "difference"), ("performance_cdf", "statistics"), ("performance_cdf", "cdf")]
+)
+def test_several_panels_have_a_menu(name, view):
     pytest.importorskip("plotly")
     found = synthetic_result(name, 3, 4)
-    figure = found.curves.explore(view) if name == "pairwise" else found.isel(param=[0]).curves.explore(view)
+    if "param" in found.dims:
+        found = found.isel(param=[0])
+    figure = found.curves.explore(view)
     menu = figure.layout.updatemenus[0].buttons
     assert len(menu) == 3
     for place, button in enumerate(menu):
@@ -123,9 +127,24 @@ def test_rows_of_several_panels_have_a_menu(name, view):
 
 def test_what_has_no_rows_is_refused(result):
     pytest.importorskip("plotly")
-    with refused("data", names="view 'prob_greater' of across_tasks has no rows to explore"):
+    with refused("data", names="view 'prob_greater' of across_tasks has no curves, rows or steps to explore"):
         result.curves.explore("prob_greater")
     with refused("view", "forests"):
         result.curves.explore("forests")
     with refused("view", "runs", cure="Leave it out"):
         xcurves.explore(make_curves(np.random.default_rng(0).normal(size=(2, 3, 4))), "runs")
+
+
+def test_distributions_step_in_plotly_as_in_matplotlib():
+    pytest.importorskip("plotly")
+    scores = make_scores(np.random.default_rng(0).normal(size=(2, 30)), algorithm=["a", "b"], run=np.arange(30))
+    found = scores.curves.performance_cdf(scores_at=np.linspace(-2, 2, 9))
+    figure, ax = found.curves.explore("cdf"), found.curves.plot("cdf")
+    lines = [trace for trace in figure.data if trace.showlegend is None]
+    assert [line.name for line in lines] == ["a", "b"]
+    for trace, line in zip(lines, ax.get_lines(), strict=True):
+        np.testing.assert_array_equal(trace.x, line.get_xdata())
+        np.testing.assert_array_equal(trace.y, found["cdf"].sel(algorithm=trace.name))
+        np.testing.assert_array_equal(trace.y, line.get_ydata())
+        assert (trace.line.shape, line.get_drawstyle()) == ("hv", "steps-post")
+    assert figure.layout.yaxis.title.text.startswith("share of trials at or below")
