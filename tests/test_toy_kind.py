@@ -25,6 +25,8 @@ GENERIC = [
     "plotting",
 ]
 COMPOSED = {"plotting/benchmark.py"}  # a figure of several methods
+# what plain curves become before they are drawn, by the modules that draw them
+DRAWS_CURVES = {"plotting/curves.py", "plotting/explore.py", "reporting/curves_section.py"}
 
 
 def draw(result, ax):
@@ -240,4 +242,4 @@ def test_a_generic_room_names_no_method(module):
     # which call methods
     code = re.sub(r"Examples\n +-+\n.*?\"\"\"", "", source, flags=re.DOTALL)
     named = [name for name in kinds.NAMES if re.search(rf"[`'\"]{name}[`'\"]|\b{name}\(|import {name}\b", code)]
-    assert not named
+    assert named == ["mean_curves"] * (module in DRAWS_CURVES)
