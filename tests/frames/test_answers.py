@@ -120,7 +120,10 @@ def test_the_comparison_goes_on_with_them():
     np.testing.assert_allclose(compared.difference.item(), d)
     assert compared.pvalue.sel(task_effect="random").item() < 0.01
     assert np.isnan(compared.pvalue.sel(task_effect="fixed").item())
-    assert "pass@3" in compared.curves.summary()
+    said = compared.curves.summary()
+    assert "pass@3" in said
+    assert "each algorithm has a single score of a question" in said
+    assert "single run" not in said
 
 
 def test_lazy_answers_stay_lazy_and_others_than_zero_and_one_are_nan():

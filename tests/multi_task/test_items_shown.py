@@ -43,6 +43,17 @@ def test_other_scores_are_shown_as_they_are(change):
     assert f"mean accuracy, {best:.3g}".replace("-", "−") in KIND.answer(found)
 
 
+@pytest.mark.parametrize("odd", [None, 0, 35_000, 69_999])
+def test_of_many_items_each_is_seen(odd):
+    mean = np.random.default_rng(0).integers(0, 4, (70_000, 2)) / 3
+    mean[5] = np.nan
+    if odd is not None:
+        mean[odd, 1] = 0.4
+    n_runs = xr.DataArray(np.full(mean.shape, 3), dims=("item", "algorithm"))
+    result = xr.Dataset({"task_mean": (("item", "algorithm"), mean, {"units": "1"})}, {"n_runs": n_runs})
+    assert are_answers(result) == (odd is None)
+
+
 def test_a_margin_is_shown_in_the_same_unit():
     found = compare(make_items(), margin=0.02)
     assert "not to be worse by more than 2:" in found.curves.summary()

@@ -82,32 +82,26 @@ def pass_all(scores: xr.DataArray, k: int, *, higher_is_better: bool | None = No
     Parameters
     ----------
     scores : DataArray, dims (..., run)
-        1 where an answer is right and 0 where it is wrong; of errors the other way round. A run is an answer; NaN where
-        there is none.
+        Answers, as for `pass_at`.
     k : int
         Number of answers that are taken together.
     higher_is_better : bool, optional
-        Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
-        (of a loss, an error or a time the lower); higher where neither does.
+        As for `pass_at`.
 
     Returns
     -------
     DataArray, dims (..., run)
-        As `scores`, with one run; higher is better. NaN where an algorithm has fewer than `k` answers to an item. Lazy
-        if the scores are. ``attrs["metric"]`` is "pass^3" of three answers, and ``attrs["history"]`` says how many
-        items lack answers.
+        As `pass_at` returns it; ``attrs["metric"]`` is "pass^3" of three answers.
 
     Raises
     ------
-    TypeError
-        If `scores` are no numbers, or `k` is no whole number.
-    ValueError
-        If there is no dim `run`; if a score is neither 0 nor 1; if `k` is less than 1 or no item has so many answers.
+    TypeError, ValueError
+        As `pass_at`.
 
     Warns
     -----
     UserWarning
-        If an algorithm has fewer than `k` answers to some items.
+        As `pass_at`.
 
     See Also
     --------

@@ -178,6 +178,8 @@ def _mean_differences(benchmark: xr.Dataset) -> Floats:
 def _are_counts(benchmark: xr.Dataset) -> bool:
     """Return whether all scores are 0 or 1, which are on one scale: the mean of runs then says how much they differ."""
     mean, n = benchmark["task_mean"], benchmark["n_runs"]
+    if not (n > 1).any():  # single runs, as of most items, have no spread that could be unlike
+        return True
     variance = benchmark["task_mean_sd"] ** 2 * (n - 1) / n.where(n > 1)
     apart = abs(variance - mean * (1 - mean)).where(n > 1)
     return bool(apart.fillna(0.0).max() <= 1e-9)

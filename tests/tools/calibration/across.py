@@ -807,7 +807,8 @@ SIMULATIONS = [
                 "any place, random": near(0.03, 0.05),
             },
             30,
-            block=50,
+            1_000,
+            50,
         )
         for setting, fixed, n_resamples, options in (
             (

@@ -389,7 +389,7 @@ SIMULATIONS = [
             partial(shown_as_said, sizes=options.get("sizes")),
             POWERS,
             100,
-            500,
+            1_000,
             50,
             bold_above=1.0,
         )
