@@ -344,6 +344,9 @@ def test_colours_can_be_told_apart_and_read_on_white(blind):
 
 def test_the_first_forty_algorithms_differ_and_lines_from_the_seventh_on():
     assert len({style_of(place)[::2] for place in range(40)}) == 40
+    # markers are seen on few lines only
+    assert len({style_of(place)[:2] for place in range(40)}) == 40
+    assert len({style_of(place).color for place in range(12)}) == 12
     assert {style_of(place).linestyle for place in range(6)} == {"-"}
     assert "-" not in {style_of(place).linestyle for place in (6, 7, 8, 9)}
     assert len({style_of(place).marker for place in range(8)}) == 8

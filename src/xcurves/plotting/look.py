@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 OWN = "own"  # the gid of a figure that `plot` made, in which a picture may have further axes
 SHADE = 0.2
 PLAIN_LINES = 6  # algorithms that colours alone tell apart
-# The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light.
+# The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light. Then four more
+# that readers can tell from these and from each other, for pictures of more than eight algorithms.
 ALGORITHM_COLOURS = (
     "#0072B2",
     "#D55E00",
@@ -34,6 +35,10 @@ ALGORITHM_COLOURS = (
     "#56B4E9",
     "#E69F00",
     "#882255",
+    "#4B0092",
+    "#999933",
+    "#661100",
+    "#D41159",
 )
 # Tol's colours, for pairs and profiles, as many as one panel shows.
 OTHER_COLOURS = (
@@ -51,7 +56,7 @@ _MARKERS = "os^DvPX*"
 
 
 class Style(NamedTuple):
-    """Colour, line and marker of an algorithm; the first 40 differ, in colour and marker too."""
+    """Colour, line and marker of an algorithm; the first 40 differ, by colour and line, and by colour and marker."""
 
     color: str
     linestyle: Any
@@ -83,7 +88,11 @@ def letters(width: float) -> dict[str, Any]:
 def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     """Return the style of the algorithm at a place in its coordinate, the same in every picture."""
     turn, colour = divmod(place, len(colours))
-    line = "-" if place < PLAIN_LINES else LINES[place % len(LINES)]
+    dashes = 0
+    if colour >= PLAIN_LINES:
+        dashes = 1 + (colour - PLAIN_LINES) % (len(LINES) - 1)
+    # a colour that comes again has other dashes
+    line = LINES[(dashes + turn) % len(LINES)]
     return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
