@@ -31,7 +31,9 @@ COMMAND = ["watch", "runs", "--every", "60", "--looks", "2,4,6"]
 
 def scores_of(algorithm, run, gap=0.0, task=""):
     seed = [ord(letter) for letter in f"{task}{algorithm}"] + [run]
-    return np.random.default_rng(seed).normal(size=STEPS).round(3) + gap * (algorithm == "sac")
+    return (
+        np.random.default_rng(seed).normal(size=STEPS).round(3) + gap * (algorithm == "sac") - 9 * (algorithm == "low")
+    )
 
 
 def write_run(algorithm, run, steps=STEPS, *, gap=0.0, task="", written=LONG_AGO):
@@ -189,6 +191,26 @@ def test_the_budget_completes_runs_that_go_on_beyond_it(watching):
     status, _, err = watching(more=["--budget", "2"])
     assert status == 2
     assert "--budget" in err
+
+
+def test_an_algorithm_whose_pairs_are_decided_needs_no_more_runs(watching):
+    def begin():
+        for run in range(6):
+            write_pair(run)
+            write_run("low", run)
+
+    def go_on():
+        for run in range(6, 8):
+            write_pair(run)
+
+    command = ["watch", "runs", "--looks", "6,8", "--json"]
+    status, out, _ = watching(begin, go_on, command=command)
+    after_one, after_two = (json.loads(line) for line in out.splitlines()[-2:])
+    assert {each["second"] for each in after_one["pairs"] if each["shown"]} == {"low"}
+    assert after_one["next"]["runs"] == {"sac": 2, "td3": 2}
+    assert status == 3
+    assert after_two["ledger"]["n_done"] == 2
+    assert {each["name"]: each["n_runs"] for each in after_two["algorithms"]} == {"sac": 8, "td3": 8, "low": 6}
 
 
 def test_runs_that_stand_before_the_longest_get_the_budget_that_completes_them(watching):
