@@ -15,7 +15,6 @@ from xcurves.core import direction
 from xcurves.core.labels import DIMS, pick_one
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
 from xcurves.core.schema import ResultKind, Statement, View
-from xcurves.frames.from_curves import check_text, described_frame, frame_of_curves
 from xcurves.say.result_frames import columns_by_label
 
 T = TypeVar("T")
@@ -202,6 +201,8 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
     4  interaction  split_plot  0.879   0.551
     5  interaction       welch    NaN     NaN
     """
+    from xcurves.frames.from_curves import check_text, described_frame, frame_of_curves
+
     if not isinstance(data, xr.DataArray | xr.Dataset):
         raise WrongType(
             "data",

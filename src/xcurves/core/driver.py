@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.core import chunking, run_checks
+from xcurves.core import run_checks
 from xcurves.core.failed_runs import N_FAILED
 from xcurves.core.jobs import AtMost, Job, Kernel, Layout, Reduce
 from xcurves.core.labels import (
@@ -200,6 +200,8 @@ def compute(
     beside = [_for_tasks(each, tasks) for each in others]
     with run_checks.with_cure(cure):
         if _any_lazy(curves, *others):
+            from xcurves.core import chunking
+
             return chunking.apply(job, ordered, beside)
         return _in_memory(job, ordered, beside, tasks)
 
