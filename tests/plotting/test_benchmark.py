@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from layers import slow
 from pictures import faults
 from refusals import refused
-from synthetic_results import synthetic_curves
+from synthetic_results import named_with, synthetic_curves
 
 
 @pytest.mark.filterwarnings("ignore:.*few")
@@ -28,6 +29,14 @@ def test_a_benchmark_in_one_figure():
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["SAC", "TD3"]
     assert faults(axes[0].figure) == []
     assert len(curves.curves.plot_benchmark(n_resamples=99, rng=0)) == 6
+
+
+@pytest.mark.filterwarnings("ignore:.*few")
+@pytest.mark.parametrize(("size", "letters"), [((9, 5), 25), slow((5.5, 4.5), 5)])
+def test_no_label_of_a_benchmark_runs_over_its_neighbours(size, letters):
+    curves = named_with(synthetic_curves(6, 8, n_runs=5), letters)
+    axes = curves.curves.plot_benchmark(target=1000, figsize=size, n_resamples=49, rng=0)
+    assert faults(axes[0].figure, 0.3, sized=True) == []
 
 
 @pytest.mark.parametrize(

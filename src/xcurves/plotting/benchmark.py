@@ -19,12 +19,13 @@ from xcurves.frames.align import align
 from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
 from xcurves.plotting.facets import Grid, import_pyplot
-from xcurves.plotting.panels import Canvas, check_figsize, styled
+from xcurves.plotting.panels import Canvas, check_figsize, fit_labels, styled
 from xcurves.results import kind_of
 
 _STATISTICS = ("score_median", "iqm", "score_mean", "optimality_gap")
 _N_RESAMPLES = 2_000  # of the statistics
 _N_SCORES = 101  # at which the profile is drawn
+_SAMPLE, _AROUND_NAME, _LETTER = 2.8, 2.8, 0.6  # width of an entry of the legend and of a letter, of its height
 _WIDE, _COLUMNS = 13.0, 3
 # inches: margins of the panels of statistics, a row of them, the panels below
 _AROUND, _ROW, _BELOW = (0.9, 0.26, 4.2)
@@ -148,12 +149,16 @@ def plot_benchmark(
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         handles, names = axes[-1].get_legend_handles_labels()
+        letter = float(axes[0].xaxis.label.get_fontsize()) / 72
+        entry = letter * (_SAMPLE + _AROUND_NAME + _LETTER * max(map(len, names)))
         legend: dict[str, Any] = {
-            "ncols": len(names),
+            "ncols": max(1, min(len(names), int(size[0] / entry))),
             "frameon": False,
-            "handlelength": 2.8,
+            "handlelength": _SAMPLE,
         }
         axes[0].figure.legend(handles, names, loc="outside lower center", **legend)
+        for row in (axes[:-3], axes[-3:]):  # labels of one row end where those of the next panel begin
+            fit_labels(row, size[0] / len(row), size[1] / 2)
     return axes
 
 

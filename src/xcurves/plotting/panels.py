@@ -167,7 +167,7 @@ def draw_panels(
         if canvas.figsize is None:
             widest = LARGEST
         _name_curves(panels, _names(named), canvas, grid, width=widest)
-        _fit_labels(panels, wide, high)
+        fit_labels(panels, wide, high)
         figure = panels[0].figure
         _lay_out(figure)  # so that panels have their sizes
         _thin_labels(panels)
@@ -398,7 +398,7 @@ def _wrap_labels(ax: Axes) -> None:
         label.set(x=1.0, ha="right")
 
 
-def _fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
+def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     """Write labels of axes and titles that are longer than they have room for, in lines."""
     figure = panels[0].figure
     for of, inches in (("y", high), ("x", wide), ("title", wide)):
