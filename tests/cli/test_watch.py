@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -191,6 +192,16 @@ def test_the_budget_completes_runs_that_go_on_beyond_it(watching):
     status, _, err = watching(more=["--budget", "2"])
     assert status == 2
     assert "--budget" in err
+
+
+def test_of_equal_ones_none_leads(watching):
+    def write():
+        for run in range(2):
+            write_run("sac", run)
+            shutil.copytree(f"runs/sac/{run}", f"runs/td3/{run}")
+
+    _, out, _ = watching(write)
+    assert lines_of(out)[-1].startswith("sac and td3 have the same mean return, ")
 
 
 def test_an_algorithm_whose_pairs_are_decided_needs_no_more_runs(watching):

@@ -10,7 +10,7 @@ from xcurves.cli.watch_looks import Looks, rows_of
 from xcurves.cli.watch_progress import Leader, Progress
 from xcurves.cli.watched import RunName, WatchedRuns
 from xcurves.reporting.answer import of_words
-from xcurves.say.numbers import joined, number
+from xcurves.say.numbers import count, joined, listed, number
 
 _MOST = 4  # runs or algorithms that a line names
 
@@ -67,8 +67,12 @@ def _lead(leaders: Sequence[Leader], score: str) -> str:
     first, *others = leaders
     if not others:
         return f"only {first.name} has complete runs"
+    equal = [each.name for each in leaders if each.mean == first.mean]
+    if len(equal) > 1:
+        return f"{listed(equal, _MOST)} have the same mean {score}, {number(first.mean)}"
     told = [f"{each.name} {number(each.mean)} ({each.n_runs})" for each in others]
-    return f"{first.name} leads, mean {score} {number(first.mean)} ({first.n_runs} runs), {joined(told, ', ', _MOST)}"
+    n_runs = count(first.n_runs, "run")
+    return f"{first.name} leads, mean {score} {number(first.mean)} ({n_runs}), {joined(told, ', ', _MOST)}"
 
 
 def _shown(looks: Looks, progress: Progress) -> str:
