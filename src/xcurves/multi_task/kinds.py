@@ -303,8 +303,8 @@ ACROSS_TASKS = ResultKind(
         "task_differences": View(
             Drawing(picture=_of_shown(plots.task_differences), suits=_has_task_differences),
             {
-                "": "Differences of mean scores of each pair, the better first: dots for tasks, boxes between their "
-                "quartiles with their medians, diamonds for means with the intervals for all pairs together.",
+                "": "Differences of each pair in all tasks, the better first. Dots are tasks, boxes their quartiles "
+                "with the median, diamonds means with the intervals for all pairs together.",
                 "of random": "Intervals are for tasks like these.",
                 "of fixed": "Intervals are for these very tasks.",
                 "arrow": "Arrows mark sides without a limit.",
