@@ -26,6 +26,7 @@ EXACT = {
     "fit_power_law": {},
     "performance_cdf": {},
     "compare_distributions": {},
+    "mean_curves": {},
 }
 RATES = {"test": test_kinds.ANOVA, "n_replications": 20}
 # Calls that draw.
@@ -46,6 +47,7 @@ DRAWN = {
         "strata": "task",
         "n_resamples": 19,
     },
+    "mean_curves": {"band": "simultaneous", "n_resamples": 19},
     "performance_profile": OVER_TASKS,
     "runs_needed": {"n_runs": [2, 3], **RATES},
 }
