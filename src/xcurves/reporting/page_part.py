@@ -21,6 +21,7 @@ from xcurves.say.comparing import algorithms_of
 from xcurves.say.numbers import count, interval, open_interval
 from xcurves.say.pairs import MOST_LISTED
 from xcurves.say.result_frames import captioned
+from xcurves.say.tables import in_words
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -170,7 +171,7 @@ def _first_sentence(caption: str | Mapping[str, str]) -> str:
 
 def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with both ends of an interval in one column, headings as words."""
-    is_together = "together" in str(frame.attrs.get("interval", ""))
+    is_open = "note" in frame.attrs
     estimates = np.full(len(frame), np.nan)
     texts = {}
     names = [str(name) for name in frame]
@@ -179,14 +180,15 @@ def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
             continue
         # There an end of 0 was set by the test of the pair; several intervals may have one estimate.
         before = names[max(place - 1, 0)]
-        if is_together and not before.endswith(("upper", "lower", "_p")):
+        if is_open and not before.endswith(("upper", "lower", "_p")):
             estimates = frame[before].to_numpy(float)
         ends = zip(frame[name], frame[name.replace("lower", "upper")], estimates, strict=True)
         texts[name] = [_interval_text(*each) for each in ends]
     for name, cells in texts.items():
         frame.pop(name.replace("lower", "upper"))
         frame[name] = cells
-    return frame.rename(columns=_heading).rename_axis(index=_heading)
+    heads = {name: in_words(str(name).replace("lower", "interval")) for name in frame}
+    return frame.rename(columns=heads).rename_axis(index=_heading)
 
 
 def _interval_text(low: float, high: float, estimate: float) -> Any:
@@ -199,5 +201,5 @@ def _interval_text(low: float, high: float, estimate: float) -> Any:
 
 
 def _heading(name: Any) -> Any:
-    """Return the name of a column as words."""
-    return name and str(name).replace("lower", "interval").replace("_", " ")
+    """Return the name of a level of rows as words."""
+    return name and str(name).replace("_", " ")
