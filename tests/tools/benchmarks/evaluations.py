@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -43,16 +44,22 @@ def compare(items: xr.DataArray) -> xr.Dataset:
 
 
 @cache
-def compared(n_algorithms: int, n_items: int) -> xr.Dataset:
+def analysed(n_algorithms: int, n_items: int, *, points: bool = False) -> xr.DataTree:
     """Return what is shown below."""
-    return compare(make_items(n_algorithms, n_items))
+    return make_items(n_algorithms, n_items, points=points).curves.analyze(rng=0)
 
 
-def show(n_algorithms: int, n_items: int) -> str:
+def write_page(n_algorithms: int, n_items: int, *, points: bool = False) -> None:
+    """Write the page of an analysis."""
+    with TemporaryDirectory() as folder:
+        analysed(n_algorithms, n_items, points=points).curves.report(Path(folder) / "page.html")
+
+
+def show(n_algorithms: int, n_items: int, *, points: bool = False) -> str:
     """Return the sentences of a comparison, after its table and its picture were made."""
     import matplotlib.pyplot as plt
 
-    result = compared(n_algorithms, n_items).curves
+    result = analysed(n_algorithms, n_items, points=points)["across_tasks"].to_dataset().curves
     result.table()
     result.plot()
     plt.close("all")

@@ -402,7 +402,9 @@ def item_goals() -> list[Goal]:
             goals.append(Goal(f"items: `across_tasks`, {name}: evalstats", compare, peer, 0.0, scale))
     trained = evaluations.checkpoints(3, 1_000, 10).curves
     more = {
-        "items: sentences, table, picture of 20 × 2,000": (partial(evaluations.show, 20, 2_000), 3.0),
+        **_shown_items("20 × 2,000", 20, 2_000),
+        **_shown_items("100 × 10,000 of 0 and 1", 100, 10_000),
+        **_shown_items("181 × 41 points", 181, 41, points=True),
         "items: `profile_across_tasks`, 3 × 1,000 × 10 checkpoints": (
             partial(trained.profile_across_tasks, task="item", rng=0),
             2.0,
@@ -415,6 +417,14 @@ def item_goals() -> list[Goal]:
         "items: `runs_needed` of 2 × 200 × 3 answers": (_items_planned, 30.0),
     }
     return [*goals, *(Goal(name, call, None, aim) for name, (call, aim) in more.items())]
+
+
+def _shown_items(name: str, *sizes: int, **options: bool) -> dict[str, tuple[Callable[[], Any], float]]:
+    """Return what a reader sees of a comparison, with the seconds that it may take."""
+    return {
+        f"items: sentences, table, picture of {name}": (partial(evaluations.show, *sizes, **options), 3.0),
+        f"items: page of {name}": (partial(evaluations.write_page, *sizes, **options), 3.0),
+    }
 
 
 # of how many algorithms the peer compares the pairs; its time is that of all pairs, in proportion

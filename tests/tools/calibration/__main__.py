@@ -114,12 +114,12 @@ def _long(members: Sequence[Found]) -> str:
 
 
 def _said(one: xr.Dataset, simulation: Simulation) -> str:
-    """Return a rate with its interval, bold where all of the interval is above the level."""
+    """Return a rate with its interval, bold where all of the interval is above the level, or below the power."""
     low, high = one.rate_ci.to_numpy().tolist()
     if np.isnan(low):
         return "none"
     rate = _short(one.rate.item())
-    if low > simulation.bold_above:
+    if low > simulation.bold_above or high < simulation.bold_below:
         rate = f"**{rate}**"
     return f"{rate} ({_short(low)}–{_short(high)})"
 

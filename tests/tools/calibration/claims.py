@@ -55,9 +55,9 @@ def near(least: float, most: float) -> Claim:
 class Simulation:
     """Data sets, a procedure that gives a p-value for each row and data set, and what is claimed of each row.
 
-    `short` data sets are made in the short form, `full` in the full one. A rate above `bold_above` is printed in bold;
-    1: one that is no rate of errors. `data` is a file of published curves, which is
-    no part of the repository; without it the simulation is left out.
+    `short` data sets are made in the short form, `full` in the full one. A rate above `bold_above` is printed in bold,
+    1: one that is no rate of errors, and one below `bold_below`, of a power. `data` is a file of published curves,
+    which is no part of the repository; without it the simulation is left out.
     """
 
     family: str
@@ -70,6 +70,7 @@ class Simulation:
     block: int = 250
     data: Path | None = None
     bold_above: float = ALPHA
+    bold_below: float = 0.0
 
     @property
     def possible(self) -> bool:

@@ -392,6 +392,7 @@ SIMULATIONS = [
             1_000,
             50,
             bold_above=1.0,
+            bold_below=POWER,
         )
         for setting, options in (
             ("4 models × 100 items of normal points", {"n_items": 100}),
@@ -409,6 +410,7 @@ SIMULATIONS = [
             500,
             50,
             bold_above=1.0,
+            bold_below=POWER,
         )
         for n_items, usual in ((200, 0.6), (500, 0.6))
     ),
