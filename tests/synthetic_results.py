@@ -39,7 +39,7 @@ REAL = {
 }
 VIEWS_OF_RESULTS = [(name, view) for name in kinds.NAMES if name not in REAL for view in kinds.kind(name).views]
 # of whose pairs a result has what a view shows
-MOST_ALGORITHMS = {"curve_difference": 4}
+MOST_ALGORITHMS = {"curve_difference": 4, "task_differences": 10}
 PARAMS = {
     "performance_cdf": ["score_mean", "score_median", "score_std", "iqm", "cvar 0.5", "cvar 0.9", "cvar_lower 0.5",
                         "cvar_lower 0.9", "optimality_gap"],
@@ -111,6 +111,8 @@ def synthetic_errors(n_tasks, n_algorithms):
 
 def synthetic_result(name, n_tasks, n_algorithms, along=None):
     """Return a result of a kind, of so many tasks and algorithms, a single one without a dim; or along another dim."""
+    if name == "mean_curves":
+        return xcurves.mean_curves(synthetic_curves(n_tasks, n_algorithms))
     if name == "fit_power_law":
         return xcurves.fit_power_law(synthetic_errors(n_tasks, n_algorithms))
     if name == "predict":

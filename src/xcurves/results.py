@@ -98,6 +98,8 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
     """Call a function of a kind on a prepared result; an error names what a selection removed."""
     try:
         return what(result)
+    except Refusal:  # says itself what is wrong
+        raise
     except (KeyError, IndexError, ValueError) as error:
         needs = f"{name} of a result of {kind.name} needs"
         missing = [each for each in kind.variables if each not in result and repr(each) in str(error)]

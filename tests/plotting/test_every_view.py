@@ -98,3 +98,9 @@ def test_curves_of_many_pairs_are_refused_by_name_and_left_out_else(name):
     many = synthetic_result(name, 1, 5)
     assert "more than 8 pairs have no curves here. Select algorithms before" in draw(many, "curve_difference")
     assert faults(draw(many, None)) == []
+
+
+def test_boxes_of_many_pairs_are_refused_by_name():
+    compared = synthetic_curves(12, 11).curves.across_tasks(n_resamples=99, rng=0)
+    refusal = draw(compared, "task_differences")
+    assert "more than 45 pairs have no boxes here. Select algorithms before" in refusal

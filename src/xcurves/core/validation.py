@@ -90,6 +90,9 @@ def check_number(name: str, value: float) -> float:
 
 def check_margin(margin: float | None) -> float | None:
     """Return a margin of at least 0, or None."""
+    # A number of a short dtype cannot be compared with 1e140.
+    if isinstance(margin, np.floating):
+        margin = float(margin)
     number = isinstance(margin, Real) and not isinstance(margin, bool)
     if margin is not None and not (number and 0 <= margin <= LARGEST):
         raise Refusal(

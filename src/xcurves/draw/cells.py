@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.pictures.cells import CellsPicture, Palette
+from xcurves.pictures.cells import LEANING, CellsPicture, Palette
 from xcurves.plotting.drawn_names import longest_line, wrapped
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _LEAST = 4.5  # points of a number that can be read
 _DARK = 0.45  # lightness of cells whose text is white
 _LIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
 _NARROW = 5.5  # points of names of columns in two lines
-_LEANING = 17  # letters in a line of the name of a column
 _LETTER = 0.6  # width of a letter, of its height
 _FEW = 20  # rows whose labels have the usual size
 
@@ -94,7 +93,7 @@ def _wrapped_once(name: str) -> str:
     """Return the name of a column in lines, unless it has lines already."""
     if "\n" in name:
         return name
-    return wrapped(name, _LEANING)
+    return wrapped(name, LEANING)
 
 
 def _letters(ax: Axes, pixels: float) -> float:

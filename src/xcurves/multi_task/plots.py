@@ -11,6 +11,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import provenance
 from xcurves.core.labels import each_of
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
 from xcurves.pictures.cells import CellsPicture, probability_cells
@@ -22,6 +23,7 @@ from xcurves.plotting.look import BLACK, OWN, Style, bounds_of, fill_band, style
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import (
+    MOST_LISTED,
     SWAPPED,
     TURNED,
     PairRow,
@@ -39,6 +41,7 @@ _GREY = "#8C8C8C"
 _MOST_PAIRS = 300  # that a forest lists
 _GAP = 0.3  # rows above the means over tasks
 TASK_PITCH = 0.8  # height of the row of a task, of that of a pair
+_BOX_PITCH, _ONLY_BOX = (1.3, 1.8)  # heights of rows with a box, and of a single one
 _MOST = 105  # tasks that have a row each
 _MOST_SHOWN = 12  # pairs that have bars
 _MOST_BANDS = 4  # pairs whose bands are drawn over each other
@@ -151,6 +154,9 @@ def _task_marks(pair: xr.Dataset) -> tuple[list[object], list[Mark]]:
 
 def task_differences(result: xr.Dataset) -> RowsPicture:
     """Return the quartiles and the tasks of each pair's differences, and its mean; the largest mean on top."""
+    if result.sizes["pair"] > MOST_LISTED:
+        reason = f"more than {MOST_LISTED} pairs have no boxes here"
+        raise Refusal("result", UNSAID, reason, "Select algorithms before comparing them")
     displayed = _displayed(result)
     claim = str(displayed.attrs["claim"])
     signed = ("amount", "interval", "task_difference", "task_difference_quartiles")
@@ -165,7 +171,8 @@ def task_differences(result: xr.Dataset) -> RowsPicture:
         points = tuple(tasks[np.isfinite(tasks)].tolist())
         rows.append(Row(str(pair["pair"].item()), (mean,), quartiles=(lower, median, upper), points=points))
     label = with_units(f"difference of mean {score_name(result)}", result["difference"])
-    return RowsPicture(tuple(rows), label, flags=frozenset({f"of {claim}"}))
+    pitch = _BOX_PITCH if len(rows) > 1 else _ONLY_BOX
+    return RowsPicture(tuple(rows), label, flags=frozenset({f"of {claim}"}), pitch=pitch)
 
 
 def probabilities(result: xr.Dataset) -> CellsPicture:

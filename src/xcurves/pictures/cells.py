@@ -15,6 +15,9 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core.labels import task_dims
 
 # "signs": five colours from -2, the second of a pair is shown to be higher, to 2
+LEANING = 17  # letters in a line of the name of a column
+_TWO_LINES = 1.5  # width of a column with a name of two lines
+
 Palette = Literal["rising", "falling", "diverging", "signs"]
 _SIGNS = {-2.0: "second, shown", -1.0: "second", 0.0: "neither", 1.0: "first", 2.0: "first, shown"}
 
@@ -44,8 +47,10 @@ class CellsPicture:
 
     @property
     def n_columns(self) -> float:
-        """How many columns it has."""
-        return float(min(len(self.columns), self.most_columns))
+        """How many columns of usual width it has; names of columns in two lines take more."""
+        has_two_lines = any("\n" in name or len(name) > LEANING for name in self.columns)
+        width = _TWO_LINES if has_two_lines else 1.0
+        return width * min(len(self.columns), self.most_columns)
 
     @property
     def letters_beside(self) -> float:

@@ -52,9 +52,14 @@ def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
 
 
 def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, band: str) -> None:
-    """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first."""
+    """Draw the difference of every pair with its band, turned so that its mean is positive, the largest first.
+
+    The only pair of several panels keeps its direction: they then share a label.
+    """
     name_as_given = str(result["pair"].values.flat[0])
-    if "pair" in result.dims:
+    title = ax.get_title()
+    is_same_in_panels = result.sizes["pair"] == 1 and title and name_as_given not in title
+    if "pair" in result.dims and not is_same_in_panels:
         size = result[difference].mean([dim for dim in result[difference].dims if dim != "pair"])
         result = pairs_by_size(result, size, [difference, band])
     ax.axhline(0, color="0.6", linewidth=1)
@@ -72,7 +77,6 @@ def draw_pairs_along(result: xr.Dataset, ax: Axes, x: Floats, difference: str, b
     label = label_of(result[difference])
     if result.sizes["pair"] == 1:
         name = str(result["pair"].item())
-        title = ax.get_title()
         if name_as_given in title:
             ax.set_title(title.replace(name_as_given, name))
         else:
