@@ -471,7 +471,7 @@ class Finder:
             sys.meta_path.remove(self)
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
-sys.argv = ["xcurves"]
+sys.argv = ["__main__.py"]
 runpy.run_module("xcurves", run_name="__main__")
 """
     job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

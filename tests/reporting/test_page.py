@@ -183,7 +183,8 @@ def test_pictures_say_what_they_show(tree, source):
             if view.default or part == "pairwise":  # the verdict, with all its pictures
                 axes = result.curves.plot(name)
                 said = {"": view.caption} if isinstance(view.caption, str) else view.caption
-                shown = {each.get_gid() for ax in np.ravel([axes]) for each in ax.figure.findobj()}
+                gids = [str(each.get_gid()) for ax in np.ravel([axes]) for each in ax.figure.findobj()]
+                shown = {flag for gid in gids for flag in gid.split("; ")}
                 sentences = [words for flag, words in said.items() if not flag or flag in shown]
                 expected.append(" ".join([*sentences, kind.answer(result)]))
     plt.close("all")

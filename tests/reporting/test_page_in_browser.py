@@ -67,7 +67,7 @@ def test_a_page_shows_whole_without_network_or_script(pages, browser, name, widt
     assert browser.ask("document.querySelectorAll('script, link, iframe, object, [onerror], [onload]').length") == 0
     drawn = "[...document.images].map(each => [each.complete && each.naturalWidth > 100, each.alt.length > 20])"
     assert browser.ask(drawn) == [[True, True]] * browser.ask("document.images.length")
-    assert browser.ask("document.images.length") == (5 if name == "tasks" else 8)
+    assert browser.ask("document.images.length") == (6 if name == "tasks" else 8)
     assert browser.ask("document.querySelectorAll('svg.small').length") == (15 if name == "tasks" else 0)
 
 

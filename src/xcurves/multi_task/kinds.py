@@ -58,10 +58,13 @@ _REFERENCES = (
 )
 
 _OPTIONS = ("n_resamples", "paired", "progress", "reference")
+_MOST_DOTS = 1_000  # differences of tasks that a page shows; a vector picture of more is large
 
 
 def _has_task_differences(result: xr.Dataset) -> bool:
-    return "task_difference_quartiles" in result and result.sizes["pair"] <= MOST_LISTED
+    if "task_difference_quartiles" not in result or result.sizes["pair"] > MOST_LISTED:
+        return False
+    return bool(result["task_difference"].size <= _MOST_DOTS)
 
 
 def _several(result: xr.Dataset) -> bool:
