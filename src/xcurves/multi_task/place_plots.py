@@ -29,7 +29,8 @@ def places(result: xr.Dataset) -> RowsBeside:
     """Return a row for each algorithm, the best mean on top: the interval of its place, and that of its mean beside."""
     part = of_claim(result, claim_of_verdict(result))
     order = _order(part)
-    own = part.isel(algorithm=order)
+    # without what each task has, which selections would copy
+    own = part.drop_dims(str(result.attrs["task"]), errors="ignore").isel(algorithm=order)
     rows_of_places, rows_of_means = [], []
     of_place = marks_of(np.full(len(order), np.nan), own["place_ci"])
     of_mean = marks_of(own["score_mean"], own["score_mean_ci"])
