@@ -36,6 +36,11 @@ def final(found):
     return found.isel(training=-1, drop=True)
 
 
+def equal(found):
+    """Return curves that are all as the first one."""
+    return found.copy(data=np.broadcast_to(found[0, 0], found.shape))
+
+
 def losses(effects, **options):
     """Return curves of which low scores are good."""
     found = curves(effects, **options)
@@ -147,7 +152,7 @@ CASES = {
     "pairwise: three tasks and a reference": lambda: _pairs(curves([3, 0, 1], n_runs=6, n_tasks=3), reference="ours"),
     "pairwise: scores without training": lambda: _pairs(final(curves([3, 0, 0], n_runs=6))),
     "pairwise: an algorithm has a single run": lambda: _pairs(one_run(curves([3, 0, 0]), "td3")),
-    "pairwise: equal scores": lambda: _pairs(xr.zeros_like(curves([0, 0])) + curves([0, 0]).isel(run=0, algorithm=0)),
+    "pairwise: equal scores": lambda: _pairs(equal(curves([0, 0]))),
     "contrast: shown": lambda: _contrast(curves([3, 0])),
     "contrast: not shown, at the end": lambda: _contrast(curves([0, 0, 0]), training_weights="final"),
     "contrast: one side and a margin": lambda: _contrast(curves([3, 0]), alternative="greater", margin=0.5),

@@ -98,14 +98,14 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
     """Call a function of a kind on a prepared result; an error names what a selection removed."""
     try:
         return what(result)
-    except Refusal:  # says itself what is wrong
-        raise
     except (KeyError, IndexError, ValueError) as error:
         needs = f"{name} of a result of {kind.name} needs"
         missing = [each for each in kind.variables if each not in result and repr(each) in str(error)]
         if missing:
             cure = f"It was dropped; keep it in the selection: result[[{missing[0]!r}, ...]]"
             raise Refusal("result", UNSAID, f"{needs} the variable {missing[0]!r}", cure) from error
+        if isinstance(error, Refusal):  # says itself what is wrong
+            raise
         used = [dim for each, var in kind.variables.items() if each in result for dim in var.core]
         n_labels = dict.fromkeys(used, 1) | {dim: max(1, len(labels)) for dim, labels in kind.own_dims().items()}
         for dim, n in n_labels.items():

@@ -62,7 +62,8 @@ _MOST_DOTS = 1_000  # differences of tasks that a page shows; a vector picture o
 
 
 def _has_task_differences(result: xr.Dataset) -> bool:
-    if "task_difference_quartiles" not in result or result.sizes["pair"] > MOST_LISTED:
+    needed = {"task_difference", "task_difference_quartiles"}
+    if not needed <= {*result} or result.sizes["pair"] > MOST_LISTED:
         return False
     return bool(result["task_difference"].size <= _MOST_DOTS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -117,14 +117,14 @@ class GrowingLogs:
     def _find_runs(self) -> None:
         """Find which runs there are, and forget those of which the labels changed."""
         source = readers.recognize(self.path, self._asked, besides=self._besides)
-        before = dict(zip(self.files, self._runs.labels.to_dict("records"), strict=True))
+        before = dict(zip(self.files, _labels_of(self._runs), strict=True))
         if source.read_all is None:
             runs = logs.find_runs(self.path, source, *self._names)
         else:
             every = logs.find_logs(self.path, source)
             runs = logs.Runs(pd.DataFrame(index=[0]), [every])
         self._source, self._runs = source, runs
-        for files, labels in zip(self.files, runs.labels.to_dict("records"), strict=True):
+        for files, labels in zip(self.files, _labels_of(runs), strict=True):
             if before.get(files) != labels:
                 self._read.pop(files, None)
         self._read = {files: self._read[files] for files in self.files if files in self._read}
@@ -171,3 +171,10 @@ def _state(file: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return found.st_mtime_ns, found.st_size
+
+
+def _labels_of(runs: logs.Runs) -> list[dict[Any, Any]]:
+    """Return the labels of each run."""
+    if runs.labels.columns.empty:  # of which old versions of pandas make no records
+        return [{}] * len(runs.labels)
+    return runs.labels.to_dict("records")
