@@ -60,6 +60,20 @@ def test_boxes_show_the_variables_of_the_result_the_better_first(result):
     assert means == sorted(means, reverse=True)
 
 
+def test_boxes_have_the_intervals_of_the_table():
+    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
+    compared = accuracy.curves.across_tasks(rng=0)
+    table = compared.curves.table()
+    picture = plots.task_differences(compared)
+    drawn = {row.name: row.marks[0][1:3] for row in picture.rows}
+    assert len(drawn) == 10
+    for pair, ends in drawn.items():
+        assert ends == pytest.approx(tuple(table.loc[pair, ["random_lower", "random_upper"]]))
+    # shown by the step-down test alone: "more than 0"
+    assert drawn["SVM over decision tree"][0] == 0
+    assert "open end" in picture.flags
+
+
 def test_a_picture_of_rows_needs_no_drawing_code():
     """The only function of the view and its declaration name nothing that draws."""
     view = kinds.kind("across_tasks").views["task_differences"]

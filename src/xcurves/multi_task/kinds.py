@@ -311,6 +311,7 @@ ACROSS_TASKS = ResultKind(
                 "with the median, diamonds means with the intervals for all pairs together.",
                 "of random": "Intervals are for tasks like these.",
                 "of fixed": "Intervals are for these very tasks.",
+                "open end": OPEN_ENDS,
                 "arrow": "Arrows mark sides without a limit.",
             },
             default=False,

@@ -28,10 +28,13 @@ from xcurves.say.pairs import (
     TURNED,
     PairRow,
     better_first,
+    is_shown,
     keeps_direction,
     lower_is_better,
     most_ahead,
     pairs_by_size,
+    say_open_ends,
+    shown_interval,
 )
 
 if TYPE_CHECKING:
@@ -152,6 +155,14 @@ def _task_marks(pair: xr.Dataset) -> tuple[list[object], list[Mark]]:
     return own[task].to_numpy().tolist(), marks
 
 
+def _with_shown_intervals(result: xr.Dataset, claim: str) -> xr.Dataset:
+    """Return what is known of pairs by a claim, with the `amount` and `interval` that table and forest show."""
+    part, amount = of_claim(result, claim), result["difference"]
+    shown = is_shown(part["pvalue_adjusted"], amount, provenance.alpha_of(result))
+    interval = shown_interval(amount, part["difference_ci_simultaneous"], shown)
+    return part.assign(amount=amount, interval=interval)
+
+
 def task_differences(result: xr.Dataset) -> RowsPicture:
     """Return the quartiles and the tasks of each pair's differences, and its mean; the largest mean on top."""
     if result.sizes["pair"] > MOST_LISTED:
@@ -160,9 +171,7 @@ def task_differences(result: xr.Dataset) -> RowsPicture:
     displayed = _displayed(result)
     claim = str(displayed.attrs["claim"])
     signed = ("amount", "interval", "task_difference", "task_difference_quartiles")
-    given = of_claim(result, claim).assign(
-        amount=result["difference"], interval=of_claim(result, claim)["difference_ci_simultaneous"]
-    )
+    given = _with_shown_intervals(result, claim)
     rows = []
     for pair in each_of(pairs_by_size(given, given["amount"], signed), "pair"):
         (mean,) = marks_of(pair["amount"], pair["interval"], BLACK._replace(marker="D"))
@@ -172,7 +181,10 @@ def task_differences(result: xr.Dataset) -> RowsPicture:
         rows.append(Row(str(pair["pair"].item()), (mean,), quartiles=(lower, median, upper), points=points))
     label = with_units(f"difference of mean {score_name(result)}", result["difference"])
     pitch = _BOX_PITCH if len(rows) > 1 else _ONLY_BOX
-    return RowsPicture(tuple(rows), label, flags=frozenset({f"of {claim}"}), pitch=pitch)
+    flags = {f"of {claim}"}
+    if say_open_ends(given):
+        flags.add("open end")
+    return RowsPicture(tuple(rows), label, flags=frozenset(flags), pitch=pitch)
 
 
 def probabilities(result: xr.Dataset) -> CellsPicture:
