@@ -21,7 +21,7 @@ def draw(path: Path) -> None:
         "font.size": 10,
         "axes.labelsize": 10,
     }
-    with plt.style.context(["xcurves.plotting.paper", letters]):
+    with plt.style.context(["xcurves.draw.paper", letters]):
         figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4.4), width_ratios=[4, 3], layout="constrained")
         profile.curves.plot("mean_curve", ax=left)
         left.set(

@@ -185,7 +185,7 @@ def test_sdist_and_wheel_are_built_checked_and_installed_in_an_empty_environment
     assert {
         "xcurves/py.typed",
         "xcurves/data/tictactoe.nc",
-        "xcurves/plotting/paper.mplstyle",
+        "xcurves/draw/paper.mplstyle",
     } <= set(names)
     assert {name.split("/")[0] for name in names} == {
         "xcurves",

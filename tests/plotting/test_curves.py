@@ -19,12 +19,7 @@ from refusals import refused
 from strategies import absent, make_curves, simulate_errors
 from xcurves.core.refusal import give
 from xcurves.kernels.distributions import bootstrap
-from xcurves.plotting.look import (
-    ALGORITHM_COLOURS,
-    OTHER_COLOURS,
-    style_of,
-    with_styles,
-)
+from xcurves.pictures.styles import ALGORITHM_COLOURS, OTHER_COLOURS, style_of, with_styles
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.schema import ALONG, OF_PAIRS, caption_of
-from xcurves.plotting.look import style_of
+from xcurves.pictures.styles import style_of
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from browser import EXECUTABLE, Browser
 from refusals import refused
 from strategies import make_curves
 from xcurves.core.refusal import call, give
-from xcurves.plotting.look import OTHER_COLOURS
+from xcurves.pictures.styles import OTHER_COLOURS
 
 pytest.importorskip("plotly")
 

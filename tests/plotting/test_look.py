@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 
 from pictures import faults
 from synthetic_results import synthetic_curves
-from xcurves.plotting import drawn_names, look
+from xcurves.draw import drawn_names, look
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=8))
@@ -23,7 +23,7 @@ def test_names_that_have_room_stay_where_they_are():
 
 
 def test_the_style_of_papers_has_fonts_that_journals_embed():
-    with plt.style.context("xcurves.plotting.paper"):
+    with plt.style.context("xcurves.draw.paper"):
         assert (
             plt.rcParams["pdf.fonttype"],
             plt.rcParams["ps.fonttype"],

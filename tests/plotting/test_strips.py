@@ -10,8 +10,8 @@ from pictures import faults
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.core.schema import caption_of
+from xcurves.pictures.styles import style_of
 from xcurves.plotting.curves import curves_caption
-from xcurves.plotting.look import style_of
 from xcurves.plotting.strips import SCORES_CAPTION
 
 NAMES = ["SAC", "TD3", "PPO"]

@@ -13,10 +13,10 @@ from xcurves.anova.text import by_welch, claims, tests_that_speak
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.validation import is_without_training
+from xcurves.draw.drawn_names import list_rows
 from xcurves.pictures.cells import CellsPicture, by_task, sign_cells, task_labels
 from xcurves.pictures.pair_rows import rows_of_pairs
 from xcurves.pictures.rows import Column, Row, RowsPicture, marks_of
-from xcurves.plotting.drawn_names import list_rows
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import label_of, p_text, with_units
 from xcurves.say.pairs import displayed_pairs, keeps_direction, lower_is_better

@@ -11,14 +11,14 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.distributions.text import say_statistic, statistics
+from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.ticks import scale_training
 from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sign_cells
 from xcurves.pictures.curves import Line, Rule, Scale
 from xcurves.pictures.pair_rows import MOST_ROWS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, plain_rows
 from xcurves.pictures.steps import StepsPicture
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import SHADE, Style, bounds_of, style_in
-from xcurves.plotting.ticks import scale_training
+from xcurves.pictures.styles import SHADE, Style, bounds_of, style_in
 from xcurves.say.numbers import label_of, with_units
 from xcurves.say.pairs import pairs_by_size
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.draw.drawn_names import longest_line, wrapped
 from xcurves.pictures.cells import LEANING, CellsPicture, Palette
-from xcurves.plotting.drawn_names import longest_line, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.ticks import rescale, scale_training
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Shade
+from xcurves.pictures.styles import SHADE
 from xcurves.pictures.thinned import thinned, thinned_band
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import SHADE
-from xcurves.plotting.ticks import rescale, scale_training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xcurves.core.schema import Picture
+from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.look import letters, slot_of
 from xcurves.pictures.pair_rows import ABOVE, BELOW
 from xcurves.pictures.rows import Mark, Row, RowsBeside, RowsPicture
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import letters, slot_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xcurves.pictures.steps import StepsPicture
-from xcurves.plotting.look import SHADE
+from xcurves.pictures.styles import SHADE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

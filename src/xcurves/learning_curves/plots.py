@@ -10,6 +10,9 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.array_types import Floats
+from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.look import fill_band
+from xcurves.draw.ticks import scale_training
 from xcurves.kernels.laws import scaling_intervals
 from xcurves.learning_curves.scaling_laws import COST
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
@@ -17,10 +20,8 @@ from xcurves.learning_curves.text import MISSED
 from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import Style, bounds_of, fill_band, style_in
-from xcurves.plotting.ticks import scale_training, short_level
-from xcurves.say.numbers import label_of, number, with_units
+from xcurves.pictures.styles import Style, bounds_of, style_in
+from xcurves.say.numbers import label_of, number, short_level, with_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import xarray as xr
 
 from xcurves.looks.gate_replay import KEPT
 from xcurves.pictures.cells import CellsPicture, by_task, pair_cells, task_labels
-from xcurves.plotting.look import OTHER_COLOURS, bounds_of
+from xcurves.pictures.styles import OTHER_COLOURS, bounds_of
 from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.refusal import escape_controls
 from xcurves.kernels.one_task import level_means
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, shared_kind
-from xcurves.plotting.look import style_in, with_styles
+from xcurves.pictures.styles import style_in, with_styles
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import label_of, number
 

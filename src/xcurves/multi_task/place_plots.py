@@ -13,7 +13,7 @@ from xcurves.core import provenance
 from xcurves.core.labels import each_of
 from xcurves.multi_task.claims import claim_of_verdict, of_claim
 from xcurves.pictures.rows import Bracket, Row, RowsBeside, RowsPicture, marks_of
-from xcurves.plotting.look import Style, style_in
+from xcurves.pictures.styles import Style, style_in
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import lower_is_better

@@ -12,14 +12,15 @@ from xcurves.array_types import Floats
 from xcurves.core import provenance
 from xcurves.core.labels import each_of
 from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.look import OWN, fill_band
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.compared import noun_of
 from xcurves.pictures.cells import CellsPicture, probability_cells
 from xcurves.pictures.pair_rows import rows_of_pairs
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of
+from xcurves.pictures.styles import BLACK, Style, bounds_of, style_in
 from xcurves.plotting.difference_curves import draw_pairs_along
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import BLACK, OWN, Style, bounds_of, fill_band, style_in
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import (

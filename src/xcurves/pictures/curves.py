@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
-from xcurves.plotting.look import Style
+from xcurves.pictures.styles import Style
 from xcurves.say.numbers import label_of
 
 _EVEN = 4.0  # largest ratio of steps, and of the last levels of lines, on a linear scale

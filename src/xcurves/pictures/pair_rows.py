@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.pictures.rows import Column, Mark, Row, RowsPicture
-from xcurves.plotting.look import Style, style_in
+from xcurves.pictures.styles import Style, style_in
 from xcurves.say.numbers import decimals_of, p_text, rounded
 from xcurves.say.pairs import PairRow, between, heading, keeps_direction, most_ahead, rows_of
 

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.plotting.look import BLACK, Style, bounds_of
+from xcurves.pictures.styles import BLACK, Style, bounds_of
 
 _TEXT_BELOW = 0.8  # height of a text below its row, in rows
 _MARGINS = 1.2  # height of the headings of columns with the margins, in rows

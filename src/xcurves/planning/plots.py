@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from xcurves.draw.drawn_names import wrapped
+from xcurves.pictures.styles import bounds_of, style_of
 from xcurves.planning.text import number_needed
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import bounds_of, style_of
 from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from xcurves.core import labels, provenance, validation
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.draw.curves import draw_curves
+from xcurves.draw.drawn_names import drawable
 from xcurves.means.kinds import CURVES_CAPTION
 from xcurves.means.mean_curves import mean_curves
 from xcurves.means.plots import has_no_mean, pictures_of
 from xcurves.pictures.curves import CurvesPicture
-from xcurves.plotting.drawn_names import drawable
+from xcurves.pictures.styles import LINES
 from xcurves.plotting.facets import Room, check_dims, split
-from xcurves.plotting.look import LINES
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
 from xcurves.plotting.strips import SCORES_CAPTION, is_strip, strip_flags
 

@@ -11,9 +11,10 @@ from xcurves.array_types import Floats
 from xcurves.core.labels import each_of
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import is_without_training
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import bounds_of, fill_band, style_in
-from xcurves.plotting.ticks import scale_training
+from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.look import fill_band
+from xcurves.draw.ticks import scale_training
+from xcurves.pictures.styles import bounds_of, style_in
 from xcurves.say.numbers import label_of
 from xcurves.say.pairs import MOST_PAIRS, pairs_by_size
 

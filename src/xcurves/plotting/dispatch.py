@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 from xcurves.core import validation
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.schema import Picture, ResultKind, View
+from xcurves.draw.drawn_names import drawable
 from xcurves.draw.rows import with_texts_below
+from xcurves.draw.saved import check_picture, save_picture
 from xcurves.draw.shapes import draw_picture, draw_view
+from xcurves.draw.ticks import rescale
 from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.pair_rows import NAMES_OF_COLUMNS
 from xcurves.pictures.rows import RowsPicture
+from xcurves.pictures.styles import with_dashes
 from xcurves.plotting import curves, strips
-from xcurves.plotting.drawn_names import drawable
 from xcurves.plotting.facets import (
     FEW,
     Grid,
@@ -31,7 +34,6 @@ from xcurves.plotting.facets import (
     import_pyplot,
     split,
 )
-from xcurves.plotting.look import with_dashes
 from xcurves.plotting.panels import (
     Canvas,
     Cell,
@@ -41,8 +43,6 @@ from xcurves.plotting.panels import (
     draw_panels,
     styled,
 )
-from xcurves.plotting.saved import check_picture, save_picture
-from xcurves.plotting.ticks import rescale
 from xcurves.results import ask, kind_of, parts_of, prepare, views_of
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, is_uneven
 from xcurves.pictures.rows import RowsBeside, RowsPicture
 from xcurves.pictures.steps import StepsPicture
+from xcurves.pictures.styles import Style, style_in, with_styles
 from xcurves.plotting.facets import split
-from xcurves.plotting.look import Style, style_in, with_styles
 from xcurves.results import ask, prepare
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import label_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Words
 from xcurves.core.validation import Labelled
-from xcurves.plotting.look import OWN, letters
+from xcurves.draw.look import OWN, letters
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 6  # panels whose titles have the names of dims

@@ -15,9 +15,10 @@ from xcurves.core.labels import did_you_mean, ordered, relabelled
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give, shown
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import Labelled, check_choice
-from xcurves.plotting.drawn_names import longest_line, moved_apart, wrapped
+from xcurves.draw.drawn_names import longest_line, moved_apart, wrapped
+from xcurves.draw.look import slot_of
+from xcurves.pictures.styles import PLAIN_LINES, with_styles
 from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room, import_pyplot
-from xcurves.plotting.look import PLAIN_LINES, slot_of, with_styles
 from xcurves.say.numbers import decimals_of, rounded
 
 if TYPE_CHECKING:

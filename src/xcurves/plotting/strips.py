@@ -21,13 +21,12 @@ from xcurves.core.validation import (
     is_without_training,
     with_training,
 )
+from xcurves.draw.drawn_names import drawable, list_rows, wrapped
 from xcurves.kernels.one_task.level_means import band_ends
-from xcurves.plotting.drawn_names import drawable, list_rows, wrapped
+from xcurves.pictures.styles import style_in
 from xcurves.plotting.facets import Room, check_dims, split
-from xcurves.plotting.look import style_in
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
-from xcurves.plotting.ticks import short_level
-from xcurves.say.numbers import label_of
+from xcurves.say.numbers import label_of, short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
+from xcurves.draw.drawn_names import wrapped
 from xcurves.pictures.cells import CellsPicture, by_task, task_labels
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade, along_training
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import Style
-from xcurves.plotting.ticks import short_level
-from xcurves.say.numbers import label_of
+from xcurves.pictures.styles import Style
+from xcurves.say.numbers import label_of, short_level
 
 _MOST_WIDE = 20  # levels whose cells are as wide as columns
 _BANDS = {

@@ -9,8 +9,8 @@ import numpy as np
 
 from xcurves.array_types import Floats
 from xcurves.pictures.curves import CurvesPicture, Line, is_uneven
+from xcurves.pictures.styles import Style
 from xcurves.pictures.thinned import thinned
-from xcurves.plotting.look import Style
 from xcurves.reporting import markup
 
 _WIDE, _HIGH = 600, 340  # whole numbers suffice within

@@ -20,6 +20,8 @@ _NEXT_TO_NOTHING = 1e-12  # estimates of this size, relative to their interval's
 _NOISE = 1e-15  # below it a number is the rounding error of others
 _SMALL, _LARGE = 1e-4, 1e9  # numbers from there on are written with a power of ten
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONG, _BEYOND_PREFIXES = 10_000, 1e27  # levels between them are written with a prefix
+_PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _NO_UNIT = ("", "1", "fraction", "dimensionless")
 
 
@@ -291,6 +293,18 @@ def with_units(name: str, variable: xr.DataArray) -> str:
     if units in _NO_UNIT:
         return name
     return f"{name} ({units})"
+
+
+def short_level(level: float) -> str:
+    """Return a training level in few letters: 500, 20k, 1.5M."""
+    if level < _LONG or level >= _BEYOND_PREFIXES:
+        return f"{level:g}"
+    thousands = int(log10(level) // 3)
+    shown = round(level / 1000**thousands, 1)
+    if shown >= 1000:  # by rounding
+        thousands += 1
+        shown /= 1000
+    return f"{shown:g}{_PREFIXES[thousands]}"
 
 
 def units_of(variable: Any) -> str:

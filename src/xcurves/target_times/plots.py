@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.labels import REFERENCE_COLOR, each_of
+from xcurves.draw.drawn_names import wrapped
 from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
 from xcurves.pictures.curves import Line, Scale
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
 from xcurves.pictures.steps import StepsPicture
-from xcurves.plotting.drawn_names import wrapped
-from xcurves.plotting.look import BLACK, Style, style_in, style_of
+from xcurves.pictures.styles import BLACK, Style, style_in, style_of
 from xcurves.say.numbers import label_of, number
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 

@@ -10,16 +10,15 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.plotting.drawn_names import longest_line, wrapped
-from xcurves.say.numbers import label_of
+from xcurves.draw.drawn_names import longest_line, wrapped
+from xcurves.say.numbers import label_of, short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _EVEN = 4.0  # largest ratio of steps on a linear scale
-_LARGE = 10_000  # levels from here on are written short: 20k, 1.5M
+_LARGE = 10_000  # levels from here on are written short
 _MOST_DECADES = 100  # of levels, beyond which margins would leave the numbers that there are
-_LARGEST = 1e27  # beyond the prefixes of units that there are
 _NAMED = 12  # levels that get a tick each
 _LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 
@@ -86,15 +85,6 @@ def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
         else:
             labels[place] = ""
     return labels
-
-
-def short_level(level: float) -> str:
-    """Return a training level in few letters: 500, 20k, 1.5M."""
-    from matplotlib.ticker import EngFormatter
-
-    if level < _LARGE or level >= _LARGEST:
-        return f"{level:g}"
-    return EngFormatter(places=1, sep="")(level).replace(".0", "")
 
 
 def _is_even(levels: Floats) -> bool:

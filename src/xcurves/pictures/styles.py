@@ -1,9 +1,9 @@
-"""The look of all pictures: colours, lines and markers of algorithms, spines, grid, letters, the widths of a paper."""
+"""How algorithms and pairs look: colours, lines and markers, the same in every picture."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -18,10 +18,6 @@ from xcurves.core.labels import (
 from xcurves.core.refusal import Refusal, Verbatim
 from xcurves.core.validation import Labelled
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-OWN = "own"  # the gid of a figure that `plot` made, in which a picture may have further axes
 SHADE = 0.2
 PLAIN_LINES = 6  # algorithms that colours alone tell apart
 # The colours of Okabe and Ito, safe for colour-blind readers; wine replaces yellow, which is too light. Then four more
@@ -63,26 +59,7 @@ class Style(NamedTuple):
     marker: str
 
 
-WIDTH_TEXT, WIDTH_COLUMN = 5.5, 3.25  # inches of a line of text, and of a column of two
-LOOK: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "0.35",
-    "axes.linewidth": 0.8,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "xtick.color": "0.35",
-    "xtick.labelcolor": "0.2",
-    "ytick.color": "0.35",
-    "ytick.labelcolor": "0.2",
-}
-
-
-def letters(width: float) -> dict[str, Any]:
-    """Return the look with letters that suit a panel of so many inches."""
-    return LOOK | {"font.size": float(np.clip(2.4 * width, 6.5, 10))}
+BLACK = Style("black", "-", "o")
 
 
 def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
@@ -94,24 +71,6 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     # a colour that comes again has other dashes
     line = LINES[(dashes + turn) % len(LINES)]
     return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
-
-
-def slot_of(ax: Axes) -> tuple[float, float] | None:
-    """Return the width and height in inches that Axes of a figure of somebody else have, labels included."""
-    figure: Any = ax.figure
-    place = ax.get_subplotspec()
-    if figure.get_gid() == OWN or place is None:
-        return None
-    width, height = map(float, figure.get_size_inches())
-    if figure.get_layout_engine() is None:
-        box = place.get_position(figure)
-        return width * box.width, height * box.height
-    # a layout engine uses the whole figure
-    n_rows, n_columns = place.get_gridspec().get_geometry()
-    return width * len(place.colspan) / n_columns, height * len(place.rowspan) / n_rows
-
-
-BLACK = Style("black", "-", "o")
 
 
 def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:
@@ -180,9 +139,3 @@ def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
 def bounds_of(interval: xr.DataArray) -> Floats:
     """Return the lower and the upper ends of intervals, shape (2, ...)."""
     return np.asarray(interval.sel(ci_bound=list(CI_BOUNDS)).transpose("ci_bound", ...).to_numpy())
-
-
-def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
-    """Shade between two curves, shape (2, x), where both are known."""
-    if np.isfinite(bounds).all(axis=0).any():
-        ax.fill_between(x, *bounds, color=color, alpha=SHADE, linewidth=0, gid="band")

@@ -1,0 +1,56 @@
+"""The look of all pictures: spines, grid, letters, the widths of a paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xcurves.array_types import Floats
+from xcurves.pictures.styles import SHADE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OWN = "own"  # the gid of a figure that `plot` made, in which a picture may have further axes
+WIDTH_TEXT, WIDTH_COLUMN = 5.5, 3.25  # inches of a line of text, and of a column of two
+LOOK: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "0.35",
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "xtick.color": "0.35",
+    "xtick.labelcolor": "0.2",
+    "ytick.color": "0.35",
+    "ytick.labelcolor": "0.2",
+}
+
+
+def letters(width: float) -> dict[str, Any]:
+    """Return the look with letters that suit a panel of so many inches."""
+    return LOOK | {"font.size": float(np.clip(2.4 * width, 6.5, 10))}
+
+
+def slot_of(ax: Axes) -> tuple[float, float] | None:
+    """Return the width and height in inches that Axes of a figure of somebody else have, labels included."""
+    figure: Any = ax.figure
+    place = ax.get_subplotspec()
+    if figure.get_gid() == OWN or place is None:
+        return None
+    width, height = map(float, figure.get_size_inches())
+    if figure.get_layout_engine() is None:
+        box = place.get_position(figure)
+        return width * box.width, height * box.height
+    # a layout engine uses the whole figure
+    n_rows, n_columns = place.get_gridspec().get_geometry()
+    return width * len(place.colspan) / n_columns, height * len(place.rowspan) / n_rows
+
+
+def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
+    """Shade between two curves, shape (2, x), where both are known."""
+    if np.isfinite(bounds).all(axis=0).any():
+        ax.fill_between(x, *bounds, color=color, alpha=SHADE, linewidth=0, gid="band")
