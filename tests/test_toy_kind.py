@@ -13,6 +13,7 @@ from refusals import refused
 from strategies import make_curves
 from xcurves import kinds
 from xcurves.core.labels import CI_BOUNDS
+from xcurves.core.scales import PROBABILITY, SPEED
 from xcurves.core.schema import PAIR_COORDS, Comparison, Part, ResultKind, Statement, Var, View
 from xcurves.say.result_frames import captioned, frame_of
 
@@ -221,6 +222,38 @@ def test_a_comparison_with_a_reference_and_over_tasks(medians):
         "Intervals and p hold for the 3 pairs of a task together.",
         "Each task was tested by itself: p is not adjusted for the number of tasks.",
     ]  # fmt: skip
+
+
+def test_probabilities_without_p_are_shown_where_their_interval_leaves_out_one_half(registered):
+    compared = Comparison("gap", "gap_ci", "", noun=lambda _: "probability to score higher", scale=PROBABILITY)
+    kinds.register(replace(MEDIANS, comparison=compared))
+    result = toy_medians([0.9, 0.85, 0.45], [0, 0, 0])
+    ends = np.array([[0.7, 0.96], [0.5, 0.97], [0.2, 0.8]])
+    result = result.assign(gap_ci=result["gap_ci"].copy(data=ends))
+    assert result.curves.summary().split("\n")[0] == (
+        "a is the likeliest to score higher. a or c may be the best; b is shown to be likelier to score lower (with "
+        "probability 0.90, 0.70 to 0.96)."
+    )
+    # c is before b with 1 - .45
+    assert result.curves.table().index.tolist() == ["a over b", "a over c", "c over b"]
+    assert "p" not in result.curves.table()
+    np.testing.assert_allclose(result.curves.table()["gap"], [0.9, 0.85, 0.55])
+    last = result.curves.to_dict()["pairs"][-1]
+    np.testing.assert_allclose([last["difference"], *last["ci"]], [0.55, 0.2, 0.8])
+    assert last["p"] is None
+
+
+def test_a_ratio_of_times_turns_to_its_inverse(registered):
+    compared = Comparison("gap", "gap_ci", "gap_pvalue", noun=lambda _: "", scale=SPEED)
+    kinds.register(replace(MEDIANS, comparison=compared))
+    result = toy_medians([4.0, 0.5, 1.0], [0.01, 0.03, 0.9])
+    ends = np.array([[2.0, 8.0], [0.25, 1.5], [0.0, np.inf]])
+    result = result.assign(gap_ci=result["gap_ci"].copy(data=ends))
+    table = result.curves.table()
+    assert table.index.tolist() == ["a over b", "c over a", "b and c"]
+    np.testing.assert_allclose(table[["gap", "lower", "upper"]], [[4, 2, 8], [2, 1, 4], [1, -np.inf, np.inf]])
+    beside = result.isel(pair=[1, 2]).assign_attrs(reference="c").curves.summary()
+    assert "a (0.50 times as fast: 0.25 to less than 1) is shown to be slower" in beside
 
 
 def test_a_declaration_by_itself_says_where_its_sentences_are():

@@ -103,12 +103,14 @@ def _pairs(pairs: pd.DataFrame, terminal: Terminal) -> str:
     on = ""
     if "caption" in pairs.attrs:
         on = f" {pairs.attrs['caption']}"
-    if "p" not in rows:
+    if "lower" not in rows:
         return f"No pair could be tested{on}:\n{_with_bars(rows.head(_NEAREST), terminal)}"
     if not is_shown.any():
         none = f"Not shown to differ{on}"
         if len(rows) > 1:
             none = f"No pair is shown to differ{on}"
+        if "p" not in rows:
+            return f"{none}:\n{_with_bars(rows.head(_NEAREST), terminal)}"
         if len(rows) > _NEAREST:
             none += f"; the smallest p of {len(rows)} pairs"
         nearest = rows.sort_values("p", kind="stable").head(_NEAREST)

@@ -28,6 +28,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core import direction, failed_runs, provenance, repeated_folds
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
+from xcurves.core.scales import DIFFERENCE, Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,7 @@ class Comparison:
 
     estimate: str  # the variable of by how much the first of a pair is above the second
     interval: str  # that of its interval, for all pairs together
-    p: str  # adjusted over pairs
+    p: str  # adjusted over pairs; "": there is none, a difference is shown where the interval leaves out the null
     noun: Callable[[xr.Dataset], str]  # what is compared: "mean score over training"
     # the result at those labels of its other dims that pairs are compared at
     pair: Callable[[xr.Dataset], xr.Dataset] = lambda result: result
@@ -106,6 +107,9 @@ class Comparison:
     # that no p could be small enough, with what lifts it
     floor: Callable[[xr.Dataset], Iterable[str]] = lambda _: ()
     more: Callable[[xr.Dataset], Iterable[Statement]] = lambda _: ()  # the sentences that are the kind's own
+    scale: Scale = DIFFERENCE
+    # further columns of the table, of pairs that are not turned
+    columns: Callable[[xr.Dataset], Mapping[str, xr.DataArray]] = lambda _: {}
 
 
 # options of `plot` for pictures with a line for each algorithm or pair, with scales, and with bands of their own

@@ -9,7 +9,8 @@ from math import inf, isfinite, isnan
 import xarray as xr
 
 from xcurves.core.provenance import SCORE_NAME
-from xcurves.say.numbers import decimals_of, open_interval, rounded
+from xcurves.core.scales import DIFFERENCE, Scale
+from xcurves.say.numbers import decimals_of, interval, open_interval, pvalue, rounded
 from xcurves.say.pairs import PairRow, most_ahead
 
 _MOST_REASONS = 3  # that a sentence has
@@ -31,21 +32,34 @@ class Compared:
     on: str = ""  # what the claim is about, "on tasks like these"
     lower_is_better: bool = False
     has_limits: bool = True  # whether intervals are said
+    has_p: bool = True  # whether p are said
+    scale: Scale = DIFFERENCE
     reasons: Reasons = field(default_factory=dict)  # why a pair has no p
 
     @property
     def better(self) -> str:
         """Return "higher", or "lower" where low scores are better."""
-        if self.lower_is_better:
-            return "lower"
-        return "higher"
+        return self._words[0][0]
+
+    @property
+    def leads(self) -> str:
+        """Return what the best of two, or of more, has or is: "the highest mean score"."""
+        of_one, of_all = self._words[0]
+        if len(self.algorithms) > 2:
+            of_one = of_all
+        return self.scale.leads.format(most=of_one, noun=self.score)
 
     @property
     def worse(self) -> str:
         """Return the opposite of `better`."""
+        return self._words[1][0]
+
+    @property
+    def _words(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return the words for better ones and for worse ones."""
         if self.lower_is_better:
-            return "higher"
-        return "lower"
+            return self.scale.down, self.scale.up
+        return self.scale.up, self.scale.down
 
     @property
     def own_rows(self) -> list[PairRow]:
@@ -132,40 +146,56 @@ def is_or_are(names: Collection[str]) -> str:
     return "are"
 
 
-def amount_of(made: Compared, row: PairRow, *more: str) -> str:
-    """Return by how much the first of a pair is better, with its interval and what else is said."""
-    inside = list(more)
-    if made.has_limits:
-        inside = [limits_of(row), *more]
+def amount_of(made: Compared, row: PairRow, *, with_p: bool = False) -> str:
+    """Return by how much the first of a pair is better, with its interval, and p: "by 7.6 (3.5 to 11.7; p = .02)"."""
+    amount = made.scale.by.format(rounded_amount(row, made.scale))
+    inside = inside_of(made, row, with_p=with_p)
     if not inside:
-        return rounded_amount(row)
-    return f"{rounded_amount(row)} ({'; '.join(inside)})"
+        return amount
+    return f"{amount} ({inside})"
+
+
+def inside_of(made: Compared, row: PairRow, *, with_p: bool = True) -> str:
+    """Return what stands in brackets behind an amount: its interval and p, if they are said."""
+    inside = []
+    if made.has_limits:
+        inside.append(limits_of(row, made.scale))
+    if with_p and made.has_p:
+        inside.append(pvalue(row.p))
+    return "; ".join(inside)
 
 
 def amount_inside(made: Compared, row: PairRow) -> str:
-    """Return the same inside of brackets: "7.6, more than 0 to 15.9"."""
+    """Return an amount inside of brackets: "by 7.6, more than 0 to 15.9"."""
+    amount = made.scale.by.format(rounded_amount(row, made.scale))
     if made.has_limits:
-        return f"{rounded_amount(row)}, {limits_of(row)}"
-    return rounded_amount(row)
+        return f"{amount}, {limits_of(row, made.scale)}"
+    return amount
 
 
-def rounded_amount(row: PairRow) -> str:
+def rounded_amount(row: PairRow, scale: Scale = DIFFERENCE) -> str:
     """Return the amount of a pair in the decimals that its interval supports."""
-    return rounded(row.amount, decimals_of(row.low, row.high, row.amount))
+    amount, low, high = _written(row, scale)
+    return rounded(amount, decimals_of(low, high, amount))
 
 
-def limits_of(row: PairRow) -> str:
+def limits_of(row: PairRow, scale: Scale = DIFFERENCE) -> str:
     """Return the interval of a pair; one that is shown may have an open end."""
+    amount, low, high = _written(row, scale)
     if row.shown:
-        return open_interval(row.low, row.high, row.amount)
-    return _plain(row)
+        return open_interval(low, high, amount, scale.null)
+    return _plain(amount, low, high)
 
 
-def _plain(row: PairRow) -> str:
+def _written(row: PairRow, scale: Scale) -> tuple[float, float, float]:
+    """Return the amount of a pair and both ends of its interval as they are said."""
+    return scale.write(row.amount), scale.write(row.low), scale.write(row.high)
+
+
+def _plain(amount: float, low: float, high: float) -> str:
     """Return both ends of the interval of a pair, or that it has none."""
-    if isnan(row.low) or not (isfinite(row.low) or isfinite(row.high)):
-        if row.low == -inf:
+    if isnan(low) or not (isfinite(low) or isfinite(high)):
+        if low == -inf:
             return "interval unbounded"
         return "no interval"
-    decimals = decimals_of(row.low, row.high, row.amount)
-    return f"{rounded(row.low, decimals)} to {rounded(row.high, decimals)}"
+    return interval(low, high, estimate=amount)

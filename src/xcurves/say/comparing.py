@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.scales import DIFFERENCE
 from xcurves.core.schema import Comparison, ResultKind, Statement, of_comparison
 from xcurves.say.compared_pairs import Compared, means_of, named
 from xcurves.say.numbers import count, listed, unadjusted_over_tasks, units_of
@@ -71,22 +72,27 @@ def algorithms_of(kind: ResultKind) -> Callable[[xr.Dataset], pd.DataFrame] | No
     return None
 
 
-def displayed(comparison: Comparison, result: xr.Dataset) -> xr.Dataset:
-    """Return the pairs of a comparison as they are shown everywhere."""
-    paired = comparison.pair(result)
-    return displayed_pairs(paired, comparison.estimate, comparison.interval, paired[comparison.p])
+def displayed(comparison: Comparison, paired: xr.Dataset) -> xr.Dataset:
+    """Return the pairs of a comparison as they are shown everywhere, their amounts as the scale reads them."""
+    estimate, interval = comparison.estimate, comparison.interval
+    read = {name: comparison.scale.read(paired[name]) for name in (estimate, interval)}
+    p = None
+    if comparison.p:
+        p = paired[comparison.p]
+    return displayed_pairs(paired.assign(read), estimate, interval, p)
 
 
 def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best, who may be and by how much; what could not be shown; then what intervals and p hold for."""
-    noun = labels.task_noun(result[comparison.estimate])
-    n_pairs = result.sizes.get("pair", 1)
-    n_tasks = result[comparison.estimate].size // n_pairs
+    paired = comparison.pair(result)
+    noun = labels.task_noun(paired[comparison.estimate])
+    n_pairs = paired.sizes["pair"]
+    n_tasks = paired[comparison.estimate].size // n_pairs
     if n_tasks == 1:
-        (task,) = labels.tasks_of(result, comparison.estimate)
+        (task,) = labels.tasks_of(paired, comparison.estimate)
         yield Statement("answer", " ".join(_verdict(comparison, task)))
     else:
-        yield Statement("answer", _best_by_task(comparison, result, noun))
+        yield Statement("answer", _best_by_task(comparison, paired, noun))
     for text in comparison.floor(result):
         yield Statement("answer", text)
     yield from comparison.more(result)
@@ -121,6 +127,8 @@ def compared(comparison: Comparison, task: xr.Dataset) -> Compared:
         means=means,
         lower_is_better=lower_is_better(task),
         reasons=comparison.reasons(task),
+        has_p=bool(comparison.p),
+        scale=comparison.scale,
     )
 
 
@@ -134,18 +142,18 @@ def _verdict(comparison: Comparison, task: xr.Dataset) -> Iterator[str]:
     yield from claim_sentences(made)
 
 
-def _best_by_task(comparison: Comparison, result: xr.Dataset, noun: str) -> str:
+def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
     """Return in how many tasks each algorithm is best, and in how many that is shown."""
-    shown = displayed(comparison, result)
-    dims = labels.task_dims(result[comparison.estimate])
+    shown = displayed(comparison, paired)
+    dims = labels.task_dims(paired[comparison.estimate])
     n_best = Counter[str]()
     n_shown = 0
-    known = [name for name in (comparison.estimate, "score_mean") if name in result]
-    of_means = [means_of(task, "score_mean") for task in labels.tasks_of(result[known], comparison.estimate)]
+    known = [name for name in (comparison.estimate, "score_mean") if name in paired]
+    of_means = [means_of(task, "score_mean") for task in labels.tasks_of(paired[known], comparison.estimate)]
     for rows, means in zip(rows_of_tasks(shown, dims), of_means, strict=True):
         # Others that have no run in this task are no others.
         compared_rows = [row for row in better_first_rows(rows, shown) if not np.isnan(row.amount)]
-        best = _best_of(compared_rows, means, lower=lower_is_better(result))
+        best = _best_of(compared_rows, means, lower=lower_is_better(paired))
         if best is None:
             continue
         n_best[best] += 1
@@ -154,16 +162,17 @@ def _best_by_task(comparison: Comparison, result: xr.Dataset, noun: str) -> str:
         return f"In no {noun} could any pair be compared."
 
     counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)
-    more, most = "higher", "highest"
-    if lower_is_better(result):
-        more, most = "lower", "lowest"
+    more, most = comparison.scale.up
+    if lower_is_better(paired):
+        more, most = comparison.scale.down
     others = "the other"
-    if len(np.union1d(result["algorithm_a"], result["algorithm_b"])) > 2:
+    if len(np.union1d(paired["algorithm_a"], paired["algorithm_b"])) > 2:
         others = "all others"
-        if "reference" in result.attrs:
+        if "reference" in paired.attrs:
             others += " that it is compared with"
+    leads = comparison.scale.leads.format(most=most, noun=comparison.noun(paired))
     return (
-        f"The {most} {comparison.noun(result)} of {count(n_best.total(), noun)}: {counts}; in "
+        f"{leads[:1].upper()}{leads[1:]} of {count(n_best.total(), noun)}: {counts}; in "
         f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {more} than {others}."
     )
 
@@ -181,7 +190,11 @@ def _best_of(rows: Sequence[PairRow], means: dict[str, float], *, lower: bool) -
 
 def _pairs(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
     """Return the pairs as the answer has them."""
-    return frame_of_displayed(displayed(comparison, result))
+    shown = _written(comparison, displayed(comparison, comparison.pair(result)))
+    frame = frame_of_displayed(shown)
+    if not comparison.p:
+        return frame.drop(columns="p", errors="ignore")
+    return frame
 
 
 def _algorithms(result: xr.Dataset) -> pd.DataFrame:
@@ -192,9 +205,22 @@ def _algorithms(result: xr.Dataset) -> pd.DataFrame:
 
 def table_of(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the better first, the largest difference in front."""
-    shown = displayed(comparison, result)
-    columns = {"difference": shown["amount"], **bounds(shown["interval"]), "p": shown["p"]}
+    shown = displayed(comparison, comparison.pair(result))
+    written = _written(comparison, shown)
+    amount = "difference"
+    if comparison.scale is not DIFFERENCE:
+        amount = comparison.estimate
+    columns = {amount: written["amount"], **bounds(written["interval"])}
+    if comparison.p:
+        columns["p"] = shown["p"]
+    columns |= comparison.columns(result)
     frame = frame_of_pairs(columns, shown["amount"], shown[TURNED])
     frame.attrs["interval"] = heading(result)
     note_open_ends(frame, shown)
     return frame
+
+
+def _written(comparison: Comparison, shown: xr.Dataset) -> xr.Dataset:
+    """Return displayed pairs with amounts and intervals as they are said."""
+    write = comparison.scale.write
+    return shown.assign({name: write(shown[name]) for name in ("amount", "interval")})

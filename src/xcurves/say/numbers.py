@@ -146,17 +146,17 @@ def rounds_to_zero(value: float, decimals: int | None) -> bool:
     return value == 0 or (decimals is not None and isfinite(value) and round(value, decimals) == 0)
 
 
-def open_interval(low: float, high: float, estimate: float) -> str:
-    """Return the interval of a difference that is shown; an end of 0 is open: "more than 0 to 15.9"."""
+def open_interval(low: float, high: float, estimate: float, null: float = 0.0) -> str:
+    """Return the interval of a difference that is shown; an end of 0, the `null`, is open: "more than 0 to 15.9"."""
     decimals = decimals_of(low, high, estimate)
-    if low >= 0 and estimate > 0 and rounds_to_zero(low, decimals):
+    if low >= null and estimate > null and rounds_to_zero(low - null, decimals):
         if not isfinite(high):
-            return "more than 0"
-        return f"more than 0 to {rounded(high, decimals)}"
-    if high <= 0 and estimate < 0 and rounds_to_zero(high, decimals):
+            return f"more than {null:g}"
+        return f"more than {null:g} to {rounded(high, decimals)}"
+    if high <= null and estimate < null and rounds_to_zero(high - null, decimals):
         if not isfinite(low):
-            return "less than 0"
-        return f"{rounded(low, decimals)} to less than 0"
+            return f"less than {null:g}"
+        return f"{rounded(low, decimals)} to less than {null:g}"
     return interval(low, high, estimate=estimate)
 
 

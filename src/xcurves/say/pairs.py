@@ -214,23 +214,27 @@ def pairs_by_size(
     )
 
 
-def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray, null: float = 0.0) -> xr.Dataset:
+def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.DataArray | None) -> xr.Dataset:
     """Return what is shown of pairs, dims (..., pair): `amount`, `interval` (ci_bound), `p` and `shown`.
 
     The better is first, as `TURNED` says; its amount is positive unless pairs keep their direction. `interval` is
-    that for all pairs together, as `shown_interval` displays it. `null` is the value of no difference, 1 of a ratio.
+    that for all pairs together, as `shown_interval` displays it. Without p those are shown whose interval leaves out
+    0: their p is 0, that of the others 1.
     """
-    size = result[estimate].reset_coords(drop=True) - null
+    size = result[estimate].reset_coords(drop=True)
+    together = result[interval].reset_coords(drop=True)
+    if p is None:
+        low, high = (together.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
+        p = 1.0 - ((low > 0) | (high < 0)).where(low.notnull() & high.notnull())
     p = p.reset_coords(drop=True)
     shown = is_shown(p, size, alpha_of(result))
-    together = shown_interval(size, result[interval].reset_coords(drop=True) - null, shown)
+    together = shown_interval(size, together, shown)
     coords = {name: result[name] for name in ("pair", "algorithm_a", "algorithm_b")}
     given = xr.Dataset(
         {"amount": size, "interval": together, "p": p, "shown": shown},
         attrs=result.attrs,
     )
-    turned = better_first(given.assign_coords(coords), size, ["amount", "interval"])
-    return turned.assign(amount=turned["amount"] + null, interval=turned["interval"] + null)
+    return better_first(given.assign_coords(coords), size, ["amount", "interval"])
 
 
 def sides_shown(displayed: xr.Dataset) -> dict[str, xr.DataArray]:

@@ -14,6 +14,7 @@ from xcurves.say.compared_pairs import (
     amount_of,
     because,
     beside,
+    inside_of,
     is_or_are,
     limits_of,
     rounded_amount,
@@ -53,26 +54,24 @@ def best_sentence(made: Compared) -> str:
     best = made.best
     if best is None:
         return f"No pair could be compared{because(made, made.rows)}."
-    mean = made.score
+    value = ""
     if made.means is not None:
-        mean += f", {quantity(made.means[best], made.units)}"
+        value = f", {quantity(made.means[best], made.units)}"
     if made.over:
-        mean += f" {made.over}"
-    most = made.better
-    if len(made.algorithms) > 2:
-        most = {"higher": "highest", "lower": "lowest"}[made.better]
+        value += f" {made.over}"
+    one, several = made.scale.verbs
     if made.above(best):
         why = _who_is_above(made, best)
         among = f"{made.among[:1].lower()}{made.among[1:]}"
-        return f"No best can be named: {among}{best} has the {most} {mean}, but {why}."
+        return f"No best can be named: {among}{best} {one} {made.leads}{value}, but {why}."
 
     equal = [beside(best, row) for row in made.own_rows if row.amount == 0 and best in row[:2]]
     if not equal:
-        return f"{made.among}{best} has the {most} {mean}."
+        return f"{made.among}{best} {one} {made.leads}{value}."
     names = listed([best, *equal], _MOST_NAMED)
     if len(equal) == len(made.algorithms) - 1:
-        return f"{made.among}{names} have the same {mean}."
-    return f"{made.among}{names} have the {most} {mean}."
+        return f"{made.among}{names} have the same {made.score}{value}."
+    return f"{made.among}{names} {several} {made.leads}{value}."
 
 
 def _who_is_above(made: Compared, best: str) -> str:
@@ -161,8 +160,8 @@ def _who_may_be_best(made: Compared, best: str) -> str:
     shown = made.shown_below(best)
     if len(shown) == n - 1:
         near = shown[0]
-        amount = amount_of(made, near)
-        return f"it is shown to be {made.better} than all others, by {amount} than {near.other}, the nearest."
+        amount = f"{amount_of(made, near)} {made.scale.than} {near.other}, the nearest"
+        return f"it is shown to be {made.better} than all others, {amount}."
 
     # Nothing is known of an algorithm that was compared with none.
     known = {name for row in made.own_rows if not isnan(row.p) for name in row[:2]}
@@ -195,8 +194,8 @@ def _say_below(made: Compared, shown: Sequence[PairRow], excluded: Sequence[str]
     names = [row.other for row in shown]
     said = f"{listed(names, _MOST_NAMED)} {is_or_are(names)} shown to be {made.worse}"
     if len(names) == 1:
-        return f"{said} (by {amount_inside(made, near)})"
-    return f"{said} ({near.other}, the nearest, by {amount_inside(made, near)})"
+        return f"{said} ({amount_inside(made, near)})"
+    return f"{said} ({near.other}, the nearest, {amount_inside(made, near)})"
 
 
 def _two(made: Compared) -> str:
@@ -208,7 +207,7 @@ def _two(made: Compared) -> str:
     if row.amount == 0:
         return _sentence(made, "no difference is shown.")
 
-    amount = f"by {amount_of(made, row, pvalue(row.p))}"
+    amount = amount_of(made, row, with_p=True)
     if row.shown:
         return _sentence(made, f"it is shown to be {made.better} than {row.other}, {amount}.")
     return _sentence(made, f"either may be the better one: {row.better} is {made.better} {amount}.")
@@ -278,14 +277,11 @@ def _this_pair(made: Compared, best: str, row: PairRow) -> str:
     """Return what is shown of the only pair; the best elsewhere may be behind here."""
     is_ahead = row.better == best
     if not is_ahead and row.amount != 0:
-        return f"{row.better} is {made.better} by {amount_of(made, row, pvalue(row.p))}"
+        return f"{row.better} is {made.better} {amount_of(made, row, with_p=True)}"
     shown = "is not shown"
     if row.shown and is_ahead:
         shown = "is shown"
-    inside = pvalue(row.p)
-    if made.has_limits:
-        inside = f"{limits_of(row)}; {inside}"
-    return f"{best} {shown} to be {made.better} ({inside})"
+    return f"{best} {shown} to be {made.better} ({inside_of(made, row)})"
 
 
 def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE) -> str:
@@ -300,8 +296,8 @@ def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE)
 
     phrases = []
     for group, verdict in (
-        (higher, "shown to be higher"),
-        (lower, "shown to be lower"),
+        (higher, f"shown to be {made.scale.up[0]}"),
+        (lower, f"shown to be {made.scale.down[0]}"),
         (unshown, "not shown to differ"),
     ):
         names = [f"{row.better} ({_signed(made, row)})" for row in group]
@@ -317,6 +313,7 @@ def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE)
 
 def _signed(made: Compared, row: PairRow) -> str:
     """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
+    amount = made.scale.number.format(rounded_amount(row, made.scale))
     if made.has_limits:
-        return f"{rounded_amount(row)}: {limits_of(row)}"
-    return rounded_amount(row)
+        return f"{amount}: {limits_of(row, made.scale)}"
+    return amount
