@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Floats
 from xcurves.core import run_checks, validation
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
@@ -162,29 +161,18 @@ def _kernel(group: Group, *, options: _Options) -> dict[str, Any]:
     """Return the mean curves of all algorithms in all tasks."""
     scores, levels = group.data
     run_checks.check_finite(scores, group.names)
+    is_there = ~np.isnan(scores).all(axis=-1)
+    runs = level_means.smoothed(scores, options.smooth)
+    level = np.array(np.nan)
     if options.own:
         levels = np.broadcast_to(levels, scores.shape)
-    shape = (*scores.shape[:-2], options.n_levels)
-    level, mean = np.full(shape, np.nan), np.full(shape, np.nan)
-    ends = np.full((*shape, 2), np.nan)
-    is_there = ~np.isnan(scores).all(axis=-1)
-    for cell in np.ndindex(shape[:-1]):
-        present = is_there[cell]
-        if not present.any():
-            continue
-        runs = level_means.smoothed(scores[cell][present], options.smooth)
-        if options.own:
-            grid, runs = level_means.at_even_levels(levels[cell][present], runs, options.n_levels)
-            shared = np.arange(options.n_levels) < len(grid)
-            level[cell][shared] = grid
-        else:
-            shared = np.asarray(~np.isnan(runs).any(axis=0))
-            runs = runs[:, shared]
-        mean[cell][shared] = runs.mean(axis=0)
-        ends[cell][shared] = _ends(runs, group, options)
-    return {"mean_curve": mean, "mean_curve_ci": ends, "level": level, "n_runs": is_there.sum(axis=-1)}
-
-
-def _ends(runs: Floats, group: Group, options: _Options) -> Floats:
+        level, runs = level_means.at_even_levels(levels, runs, options.n_levels)
     context = group.context
-    return level_means.band_ends(runs, options.band, context.alpha, options.n_resamples, context.entropy)
+    mean, ends = level_means.means_with_bands(runs, options.band, context.alpha, options.n_resamples, context.entropy)
+    shape = mean.shape
+    return {
+        "mean_curve": mean,
+        "mean_curve_ci": ends,
+        "level": np.broadcast_to(level, shape),
+        "n_runs": is_there.sum(axis=-1),
+    }

@@ -9,7 +9,7 @@ import xarray as xr
 
 from calibration.claims import EXACT, Simulation, labelled, near, outside
 from xcurves.kernels.distributions import bootstrap
-from xcurves.kernels.one_task.level_means import band_ends
+from xcurves.kernels.one_task.level_means import means_with_bands
 
 RESAMPLES = 999
 SIMULTANEOUS, POINTWISE = "simultaneous band, any level", "pointwise band, last level"
@@ -36,7 +36,7 @@ def bands(data, *, rng=None):
         entropy = 100_000 * (0 if rng is None else rng) + number
         low, high = bootstrap.mean_curve(runs[np.newaxis], RESAMPLES, 0.05, entropy)["mean_curve_band"].T
         beyond.append(bool(((low > 0) | (high < 0)).any()))
-        low, high = band_ends(runs[:, -1:], "pointwise", 0.05)[0]
+        low, high = means_with_bands(runs[:, -1:], "pointwise", 0.05)[1][0]
         last.append(bool(low > 0 or high < 0))
     return {
         SIMULTANEOUS: outside(xr.DataArray(beyond, dims="replication")),

@@ -14,7 +14,7 @@ import scipy
 
 from xcurves.array_types import Bools, Floats, Index, Ints
 from xcurves.kernels.distributions import ecdf
-from xcurves.kernels.resampling.batches import stretches
+from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
 from xcurves.kernels.resampling.streams import make_generator
 
 Observe = Callable[[Floats], Floats]
@@ -429,29 +429,45 @@ def mean_curve(curves: Floats, n_replicates: int, alpha: float, entropy: int) ->
     }
 
 
-def _residual_critical(residual: Floats, n: Floats, n_replicates: int, alpha: float, entropy: int) -> float:
-    """Return the value that the largest studentized mean over levels of signed residual runs seldom exceeds."""
+def residual_critical(residual: Floats, n_replicates: int, alpha: float, entropy: int) -> Floats:
+    """Return the critical value of the band of each mean, of residual runs (mean, run, level) that are all there."""
+    _, n_runs, n_levels = residual.shape
+    n = np.full((1, 1), n_runs)
+    width = rows_that_fit(_REPLICATES * n_levels * residual.itemsize, CACHE)
+    found = [
+        _residual_critical(residual[part, np.newaxis], n, n_replicates, alpha, entropy)
+        for part in stretches(len(residual), width)
+    ]
+    return np.concatenate(found)
+
+
+def _residual_critical(residual: Floats, n: Floats, n_replicates: int, alpha: float, entropy: int) -> Floats:
+    """Return the value that the largest studentized mean over levels of signed residual runs seldom exceeds.
+
+    `residual` has shape (..., task, run, level), and the means in front have their signs in common.
+    """
     # With S_t the signed sum of the n_t residuals of a task, t² of a replicate is (Σ_t S_t / n_t)² over
     #     Σ_t (Σ r² - S_t² / n_t) / (n_t (n_t - 1)) = Σ_t Σ r² / (n_t (n_t - 1)) - Σ_t S_t² / (n_t² (n_t - 1)),
     # of which the first sum does not depend on signs. The number of tasks, squared, is in both and left out.
-    n_tasks, n_runs, _ = residual.shape
-    varies = residual.any(axis=(0, 1))
+    n_tasks, n_runs, _ = residual.shape[-3:]
+    varies = residual.any(axis=tuple(range(residual.ndim - 1)))
     varying = residual[..., varies]
-    squares = (varying**2).sum(axis=1)
+    squares = (varying**2).sum(axis=-2)
     per_run = 1 / n[:, 0]
     root_weight = np.sqrt(1 / (n * n * (n - 1)))[..., np.newaxis]
-    whole = (squares / (n * (n - 1))).sum(axis=0)
+    whole = (squares / (n * (n - 1))).sum(axis=-2)[..., np.newaxis, :]
     rng = make_generator(np.random.SeedSequence(entropy, spawn_key=(n_tasks, n_runs)))
     largest = []
     for start in range(0, n_replicates, _REPLICATES):
         # whole blocks are drawn: the first replicates do not depend on how many there are
         bits = rng.integers(0, 2, (n_tasks, _REPLICATES, n_runs), np.int8)
         used = bits[:, : n_replicates - start]
-        sums = (1.0 - 2.0 * used) @ varying  # (task, replicate, level)
-        mean = np.tensordot(per_run, sums, 1)
+        sums = (1.0 - 2.0 * used) @ varying  # (..., task, replicate, level)
+        mean = np.tensordot(per_run, sums, (0, -3))
         sums *= root_weight
-        variance = whole - np.einsum("trl,trl->rl", sums, sums)
+        variance = whole - np.einsum("...trl,...trl->...rl", sums, sums)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = mean**2 / np.where(variance <= _ROUNDING * whole, 0.0, variance)
         largest.append(np.where(np.isnan(t), 0.0, t).max(axis=-1, initial=0.0))
-    return float(np.sqrt(_seldom_exceeded(np.concatenate(largest), alpha)))
+    replicates_first = np.moveaxis(np.concatenate(largest, axis=-1), -1, 0)
+    return np.sqrt(_seldom_exceeded(replicates_first, alpha))
