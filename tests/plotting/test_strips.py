@@ -10,9 +10,9 @@ from pictures import faults
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.core.schema import caption_of
+from xcurves.means.kinds import SCORES_CAPTION
 from xcurves.pictures.styles import style_of
 from xcurves.plotting.curves import curves_caption
-from xcurves.plotting.strips import SCORES_CAPTION
 
 NAMES = ["SAC", "TD3", "PPO"]
 

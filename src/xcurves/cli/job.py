@@ -201,9 +201,9 @@ def _check_file(option: str, path: Path, what: str) -> None:
     elif option == "output":
         archive.check_writable(path, is_tree=what == "analysis")
     else:
-        from xcurves.plotting import facets, saved
+        from xcurves.draw import look, saved
 
-        facets.import_pyplot()
+        look.import_pyplot()
         if path.suffix.lower() not in saved.FORMATS:
             raise Refusal(
                 "figure",
@@ -304,7 +304,7 @@ def _write(tree: xr.DataTree, files: Files, options: argparse.Namespace, what: s
 
 def _draw(tree: xr.DataTree, path: Path) -> None:
     """Write the picture of the curves or scores; over several tasks that of the part which has them."""
-    from xcurves.plotting.facets import import_pyplot
+    from xcurves.draw.look import import_pyplot
 
     axes = np.ravel([xcurves.plot(*_first_picture(tree), save=path)])
     import_pyplot().close(axes[0].figure)

@@ -30,6 +30,16 @@ LOOK: dict[str, Any] = {
 }
 
 
+def import_pyplot() -> Any:
+    """Return pyplot; an error names the extra that brings it."""
+    try:
+        from matplotlib import pyplot as plt
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
+    plt.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, whose settings an rc_context would take back
+    return plt
+
+
 def letters(width: float) -> dict[str, Any]:
     """Return the look with letters that suit a panel of so many inches."""
     return LOOK | {"font.size": float(np.clip(2.4 * width, 6.5, 10))}

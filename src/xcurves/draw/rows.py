@@ -29,7 +29,10 @@ _THICK, _FEW_BARS = 5.0, 30  # width of thick bars in points, thinner of more
 _OF_LABEL = 40  # letters in a line of the label, which has room below the columns too
 _BOX = 0.28  # half of the height of the box between quartiles, in rows
 _POINTS = 0.18  # half of the height in which points are spread
-_GOLDEN = 0.618034
+# middle and half of the height of dots above marks, and where these stand, in rows
+_DOTS, _HALF_OF_DOTS, _BELOW_DOTS = (-0.12, 0.25, 0.28)
+_GOLDEN = 0.618034  # turns of it spread points evenly, whatever their number
+_FAINT, _CLEAR, _MANY_DOTS = (0.15, 0.6, 20)  # opacity of very many dots and of few
 _BAR = 0.012  # from one bracket to the next, as a share of the panel
 _BESIDE = 0.08  # between pictures beside each other, as a share of the panel
 _LEAST_PANEL = 60.0  # points of the width of one of them
@@ -130,7 +133,11 @@ def _draw_marks(ax: Axes, picture: RowsPicture) -> None:
     if picture.reference is not None:
         ax.axvline(picture.reference, color="0.35", linewidth=1)
     places = picture.places.tolist()
-    placed = [(at, mark) for at, row in zip(places, picture.rows, strict=True) for mark in row.marks]
+    placed = [
+        (at if row.dots is None else at + _BELOW_DOTS, mark)
+        for at, row in zip(places, picture.rows, strict=True)
+        for mark in row.marks
+    ]
     for at, row in zip(places, picture.rows, strict=True):
         _draw_spread(ax, at, row)
     for alike in _alike(placed):
@@ -152,9 +159,16 @@ def _draw_marks(ax: Axes, picture: RowsPicture) -> None:
 
 def _draw_spread(ax: Axes, at: float, row: Row) -> None:
     """Draw the box between the quartiles of a row with its median, and its points."""
-    if row.points:
-        heights = at + _POINTS * (2 * ((_GOLDEN * np.arange(len(row.points))) % 1) - 1)
-        ax.plot(row.points, heights, "o", color="0.6", markersize=3, markeredgewidth=0, gid="points")
+    n = len(row.points)
+    if n:
+        spread = 2 * ((_GOLDEN * np.arange(n)) % 1) - 1
+        look: dict[str, Any] = {"color": "0.6", "gid": "points"}
+        heights = at + _POINTS * spread
+        if row.dots is not None:
+            heights = at + _DOTS + _HALF_OF_DOTS * spread
+            opacity = max(_FAINT, min(_CLEAR, _MANY_DOTS / n))
+            look = {"color": row.dots.color, "gid": "score", "alpha": opacity}
+        ax.plot(row.points, heights, "o", markersize=3, markeredgewidth=0, **look)
     if row.quartiles is not None and np.isfinite(row.quartiles).all():
         low, middle, high = row.quartiles
         ax.fill_betweenx([at - _BOX, at + _BOX], low, high, facecolor="0.88", edgecolor="0.45", linewidth=0.8,
@@ -183,7 +197,9 @@ def _draw_alike(ax: Axes, alike: Sequence[tuple[float, Mark]]) -> None:
         alone = start == stop
         ax.scatter(start[alone], at[alone], marker="|", linewidths=1.5, s=4 * wide**2, color=color)
         return
-    ax.hlines(at, start, stop, color=color)
+    wide = start != stop
+    if wide.any():
+        ax.hlines(at[wide], start[wide], stop[wide], color=color)
     ax.plot(value, at, one.style.marker, color=color, markersize=5, gid=one.flag,
             markerfacecolor=color if one.filled else "white")  # fmt: skip
 

@@ -27,6 +27,14 @@ CURVES_CAPTION = {
     "band sd": "Bands: the standard deviation of the runs.",
     "band se": "Bands: the standard error of the mean.",
 }
+# the same of scores without training
+SCORES_CAPTION = {
+    "score": "Dots: the score of each run.",
+    "score mean": "Diamonds: their mean.",
+    "score pointwise": "Lines: the t interval of the mean.",
+    "score sd": "Lines: the standard deviation of the runs.",
+    "score se": "Lines: the standard error of the mean.",
+}
 
 MEAN_CURVES = ResultKind(
     name="mean_curves",

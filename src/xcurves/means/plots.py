@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -14,13 +14,16 @@ from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.refusal import escape_controls
+from xcurves.core.validation import is_without_training
 from xcurves.kernels.one_task import level_means
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, shared_kind
+from xcurves.pictures.rows import Mark, Row, RowsPicture
 from xcurves.pictures.styles import style_in, with_styles
 from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import label_of, number
+from xcurves.say.numbers import label_of, number, short_level
 
 Run = tuple[Floats, Floats]  # levels and scores
+_PITCH_OF_SCORES = 1.25  # height of a row of scores, of the usual one
 
 
 class MeanLine(NamedTuple):
@@ -180,3 +183,38 @@ def has_no_mean(means: xr.Dataset) -> NDArray[np.bool_]:
     """Return which algorithms have runs but no mean, of each task in C order."""
     lacking = [[mean.n_runs > 0 and not len(mean.x) for mean in lines] for lines in mean_lines(means)]
     return np.array(lacking, bool).ravel()
+
+
+def rows_of_scores(
+    means: xr.Dataset, curves: xr.DataArray, *, runs: bool | None = None, xscale: str | None = None
+) -> list[RowsPicture]:
+    """Return a row for each algorithm at its only level, in a picture for each task: its runs, their mean, its band.
+
+    Without `runs` those of algorithms without a band are seen.
+    """
+    if "algorithm_style" not in means.coords:
+        means = with_styles(means, {})
+    parts = [means.isel(algorithm=place) for place in range(means.sizes["algorithm"])]
+    looks = [(str(part["algorithm"].item()), style_in(part)._replace(marker="D")) for part in parts]
+    label = label_of(curves)
+    if not is_without_training(curves):
+        label = f"{label} at {label_of(curves['training'])} {short_level(curves['training'].item())}"
+    of_band = f"score {means.attrs['band']}"
+    pictures = []
+    for in_task, every_run in zip(mean_lines(means), runs_of(curves), strict=True):
+        rows, flags = [], set()
+        for (name, style), mean, own in zip(looks, in_task, every_run, strict=True):
+            ends = zip(mean.y.tolist(), mean.low.tolist(), mean.high.tolist(), strict=True)
+            marks = tuple(Mark(*each, style, flag="score mean") for each in ends)
+            has_band = bool(np.isfinite(mean.low).any())
+            points: tuple[float, ...] = ()
+            if runs is not False or not has_band:
+                points = tuple(float(scores[0]) for _, scores in own)
+            rows.append(Row(name, marks, points=points, dots=style))
+            shown = {"score": bool(points), "score mean": bool(marks), of_band: has_band}
+            flags |= {flag for flag, is_shown in shown.items() if is_shown}
+        scale: Literal["linear", "log"] = "log" if xscale == "log" else "linear"
+        pictures.append(
+            RowsPicture(tuple(rows), label, reference=None, scale=scale, flags=frozenset(flags), pitch=_PITCH_OF_SCORES)
+        )
+    return pictures

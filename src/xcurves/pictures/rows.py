@@ -42,6 +42,7 @@ class Row(NamedTuple):
     texts: tuple[str, ...] = ()  # one of each column
     quartiles: tuple[float, float, float] | None = None
     points: tuple[float, ...] = ()
+    dots: Style | None = None  # the look of points that stand above the marks; None: they are grey, behind these
     ink: str = "black"
     is_heading: bool = False
     gap: float = 0.0  # free rows above it

@@ -14,11 +14,12 @@ from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
+from xcurves.draw.look import import_pyplot
 from xcurves.draw.shapes import draw_view
 from xcurves.frames.align import align
 from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
-from xcurves.plotting.facets import Grid, import_pyplot
+from xcurves.plotting.facets import Grid
 from xcurves.plotting.panels import Canvas, check_figsize, fit_labels, styled
 from xcurves.results import kind_of
 

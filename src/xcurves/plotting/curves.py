@@ -1,8 +1,8 @@
-"""Pictures of curves themselves: the mean of an algorithm's runs, a band around it, each run where asked."""
+"""Pictures of curves and of scores themselves: the mean of an algorithm's runs, a band around it, each run."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -12,74 +12,65 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, validation
-from xcurves.core.schema import MOST_CURVES
-from xcurves.core.validation import check_curves
-from xcurves.draw.curves import draw_curves
+from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.schema import MOST_CURVES, Picture
+from xcurves.core.validation import check_curves, has_no_training, has_own_levels, with_training
 from xcurves.draw.drawn_names import drawable
-from xcurves.means.kinds import CURVES_CAPTION
+from xcurves.draw.shapes import draw_picture
+from xcurves.means.kinds import CURVES_CAPTION, SCORES_CAPTION
 from xcurves.means.mean_curves import mean_curves
-from xcurves.means.plots import has_no_mean, pictures_of
+from xcurves.means.plots import has_no_mean, pictures_of, rows_of_scores
 from xcurves.pictures.curves import CurvesPicture
+from xcurves.pictures.rows import RowsPicture
 from xcurves.pictures.styles import LINES
 from xcurves.plotting.facets import Room, check_dims, split
 from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
-from xcurves.plotting.strips import SCORES_CAPTION, is_strip, strip_flags
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_OF_MEANS = ("band", "smooth", "n_resamples", "confidence_level", "rng")
+_OF_SCORES = ("runs", "band", "xscale", "title", "confidence_level", "rng", "n_resamples")
+_BANDS_OF_SCORES = ["pointwise", "sd", "se"]
 
-def plot_curves(
-    data: xr.DataArray,
-    canvas: Canvas,
-    *,
-    runs: bool | None = None,
-    band: str | None = "pointwise",
-    smooth: float = 0.0,
-    linestyles: bool | None = None,
-    xscale: str | None = None,
-    yscale: str | None = None,
-    title: str | None = None,
-    n_resamples: int | None = None,
-    confidence_level: float | None = None,
-    rng: validation.Rng = None,
-) -> Axes | NDArray[Any]:
-    """Draw curves, in a panel for each task, and warn of those without a mean."""
-    for name, scale in (("xscale", xscale), ("yscale", yscale)):
-        if scale is not None:
-            validation.check_choice(name, scale, ["linear", "log"])
-    array = check_curves(data, own_levels=True).compute()
-    options: dict[str, Any] = {"band": band, "smooth": smooth, "n_resamples": n_resamples, "rng": rng}
-    if confidence_level is not None:
-        options["confidence_level"] = confidence_level
-    means = mean_curves(array, **options)
+
+def plot_curves(data: xr.DataArray, canvas: Canvas, options: Mapping[str, Any]) -> Axes | NDArray[Any]:
+    """Draw curves, or scores without training, in a panel for each task, and warn of those without a mean."""
+    of_scores = _are_scores(data)
+    if of_scores:
+        _check_options_of_scores(options)
+    for name in ("xscale", "yscale"):
+        if options.get(name) is not None:
+            validation.check_choice(name, options[name], ["linear", "log"])
+    array = check_curves(with_training(data), own_levels=True).compute()
+    means = mean_curves(array, **{name: options[name] for name in _OF_MEANS if name in options})
     lacking = has_no_mean(means)
     algorithms = labels.words(array["algorithm"])
     names = [f"{task}algorithm {name}" for task in labels.task_names(array) for name in algorithms]
     array, means = drawable(styled(array, canvas)), drawable(styled(means, canvas))
 
-    # Too many algorithms for one panel have a panel each.
+    # Too many algorithms for one panel of curves have a panel each.
     dims: list[Any] = list(labels.extra_dims(array))
-    is_apart = array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None
+    is_apart = array.sizes["algorithm"] > MOST_CURVES and canvas.ax is None and not of_scores
     if is_apart:
         dims.append("algorithm")
-    dims = check_dims(dims, canvas.col, canvas.row, "curves")
+    dims = check_dims(dims, canvas.col, canvas.row, "scores" if of_scores else "curves")
     canvas.check_one({dim: array.sizes[dim] for dim in dims})
-    room = Room(canvas.grid(dims, [array.sizes[dim] for dim in dims]), 0, 0, canvas.figsize)
-    if is_apart:
-        refusal = room.refusal("runs", dims, "algorithm", [], "to_frame")
+    pictures: Sequence[Picture]
+    if of_scores:
+        pictures = rows_of_scores(means, array, runs=options.get("runs"), xscale=options.get("xscale"))
     else:
-        refusal = room.refusal("runs", dims, None, dims, "to_frame")
-
-    pictures = pictures_of(means, array, runs=runs)
-    panels = split(array, dims)
-    in_panels = _in_panels(array, pictures, dims)
-    if linestyles:
-        in_panels = list(map(_dashed, in_panels))
-    in_panels = [picture.with_scales(xscale, yscale) for picture in in_panels]
+        pictures = _of_curves(means, array, options)
+    room = Room(
+        canvas.grid(dims, [array.sizes[dim] for dim in dims]),
+        max(picture.n_rows for picture in pictures),
+        0,
+        canvas.figsize,
+    )
+    refusal = room.refusal("runs", dims, "algorithm" if is_apart else None, [] if is_apart else dims, "to_frame")
     cells = [
-        Cell(panel.title, partial(draw_curves, picture=picture))
-        for panel, picture in zip(panels, in_panels, strict=True)
+        Cell(panel.title, partial(draw_picture, picture=picture))
+        for panel, picture in zip(split(array, dims), _in_panels(array, pictures, dims), strict=True)
     ]
     axes = draw_panels(
         cells,
@@ -87,7 +78,7 @@ def plot_curves(
         canvas,
         refusal,
         named=array if is_apart else None,
-        title=title or "",
+        title=options.get("title") or "",
     )
     provenance.warn_of(
         lacking,
@@ -101,9 +92,34 @@ def plot_curves(
     return axes
 
 
-def _in_panels(
-    curves: xr.DataArray, pictures: Sequence[CurvesPicture], dims: Sequence[Hashable]
-) -> list[CurvesPicture]:
+def _are_scores(data: Any) -> bool:
+    """Return whether data are single scores: without training, or with one level of it."""
+    if not isinstance(data, xr.DataArray):
+        return False
+    if has_no_training(data):
+        return True
+    return not has_own_levels(data) and data.sizes.get("training") == 1
+
+
+def _check_options_of_scores(options: Mapping[str, Any]) -> None:
+    """Refuse options that only curves of several levels take."""
+    for name in options:
+        if name not in _OF_SCORES:
+            reason = f"{name} is for curves of several training levels; these scores have one"
+            raise Refusal(name, UNSAID, reason, "Leave it out")
+    if options.get("band") is not None:
+        validation.check_choice("band", options["band"], _BANDS_OF_SCORES)
+
+
+def _of_curves(means: xr.Dataset, curves: xr.DataArray, options: Mapping[str, Any]) -> list[CurvesPicture]:
+    """Return the picture of each task as it is asked for."""
+    pictures = pictures_of(means, curves, runs=options.get("runs"))
+    if options.get("linestyles"):
+        pictures = list(map(_dashed, pictures))
+    return [picture.with_scales(options.get("xscale"), options.get("yscale")) for picture in pictures]
+
+
+def _in_panels(curves: xr.DataArray, pictures: Sequence[Picture], dims: Sequence[Hashable]) -> list[Picture]:
     """Return what each panel along dims shows, in C order; with algorithms among them, one algorithm each."""
     of_tasks = labels.extra_dims(curves)
     every_place = product(*(range(curves.sizes[dim]) for dim in of_tasks))
@@ -112,7 +128,7 @@ def _in_panels(
     for places in product(*(range(curves.sizes[dim]) for dim in dims)):
         place_of = dict(zip(dims, places, strict=True))
         picture = picture_of[tuple(place_of[dim] for dim in of_tasks)]
-        if "algorithm" in place_of:
+        if "algorithm" in place_of and isinstance(picture, CurvesPicture):
             own = [line for line in picture.lines if line.place == place_of["algorithm"]]
             picture = replace(picture, lines=own)
         found.append(picture)
@@ -129,9 +145,11 @@ def _dashed(picture: CurvesPicture) -> CurvesPicture:
 
 def curves_caption(curves: xr.DataArray) -> str:
     """Return what a caption says of the picture of curves, or of scores without training."""
-    if is_strip(curves):
-        caption, flags = SCORES_CAPTION, strip_flags(curves)
+    pictures: Sequence[CurvesPicture | RowsPicture]
+    if _are_scores(curves):
+        array = check_curves(with_training(curves))
+        caption, pictures = SCORES_CAPTION, rows_of_scores(mean_curves(array), array)
     else:
-        pictures = pictures_of(mean_curves(curves), curves)
-        caption, flags = CURVES_CAPTION, frozenset[str]().union(*(picture.flags for picture in pictures))
+        caption, pictures = CURVES_CAPTION, pictures_of(mean_curves(curves), curves)
+    flags = frozenset[str]().union(*(picture.flags for picture in pictures))
     return " ".join(sentence for flag, sentence in caption.items() if flag in flags)

@@ -16,6 +16,7 @@ from xcurves.core import validation
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.schema import Picture, ResultKind, View
 from xcurves.draw.drawn_names import drawable
+from xcurves.draw.look import import_pyplot
 from xcurves.draw.rows import with_texts_below
 from xcurves.draw.saved import check_picture, save_picture
 from xcurves.draw.shapes import draw_picture, draw_view
@@ -24,14 +25,13 @@ from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.pair_rows import NAMES_OF_COLUMNS
 from xcurves.pictures.rows import RowsPicture
 from xcurves.pictures.styles import with_dashes
-from xcurves.plotting import curves, strips
+from xcurves.plotting import curves
 from xcurves.plotting.facets import (
     FEW,
     Grid,
     Panel,
     Room,
     check_dims,
-    import_pyplot,
     split,
 )
 from xcurves.plotting.panels import (
@@ -244,9 +244,7 @@ def _draw(
         if "columns" in options:
             raise Refusal("columns", UNSAID, "columns stand beside rows of pairs; these are curves", "Leave it out")
         _check_view(("runs",), ("runs",), view)
-        if isinstance(data, xr.DataArray) and strips.is_strip(data):
-            return strips.plot_strips(data, canvas, options)
-        return curves.plot_curves(data, canvas, **options)
+        return curves.plot_curves(data, canvas, options)
     for name in options:
         if name not in _OF_RESULTS:
             raise Refusal(

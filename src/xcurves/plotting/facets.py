@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Words
 from xcurves.core.validation import Labelled
-from xcurves.draw.look import OWN, letters
+from xcurves.draw.look import OWN, import_pyplot, letters
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 6  # panels whose titles have the names of dims
@@ -87,16 +87,6 @@ class Grid:
         if not self.two_dims:
             return axes
         return axes.reshape(self.n_rows, self.n_columns).squeeze()
-
-
-def import_pyplot() -> Any:
-    """Return pyplot; an error names the extra that brings it."""
-    try:
-        from matplotlib import pyplot as plt
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("plot needs matplotlib. Install it: pip install 'xcurves[plot]'") from error
-    plt.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, whose settings an rc_context would take back
-    return plt
 
 
 def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str) -> list[Hashable]:

@@ -16,9 +16,9 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, giv
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.draw.drawn_names import longest_line, moved_apart, wrapped
-from xcurves.draw.look import slot_of
+from xcurves.draw.look import import_pyplot, slot_of
 from xcurves.pictures.styles import PLAIN_LINES, with_styles
-from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room, import_pyplot
+from xcurves.plotting.facets import LARGEST, LEAST_WIDE, SMALL, Grid, Room
 from xcurves.say.numbers import decimals_of, rounded
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.schema import caption_of
+from xcurves.draw.look import import_pyplot
 from xcurves.pictures.rows import RowsPicture
 from xcurves.plotting.dispatch import plot
-from xcurves.plotting.facets import import_pyplot
 from xcurves.results import ask, prepare
 
 MISSING = "Pictures are left out: they need matplotlib (pip install 'xcurves[plot]')."
