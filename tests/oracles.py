@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy import stats
+from scipy import integrate, stats
 
 
 def anova_sums(groups):
@@ -376,3 +376,15 @@ def flips_min_p(x):
         statistic.append([abs(total) for total in sums])
         second.append((2 * stats.t.sf(t, size - 1)).tolist())
     return step_down_min_p(statistic, second)
+
+
+def power_of_t(shift, df, alpha):
+    """Return the power of a t-test, as an integral over the spread, given which t is normal."""
+    critical = stats.t.ppf(1 - alpha / 2, df)
+    spread = stats.chi(df, scale=1 / np.sqrt(df))
+
+    def at(s):
+        tails = stats.norm.cdf([shift - critical * s, -shift - critical * s])
+        return tails.sum() * spread.pdf(s)
+
+    return integrate.quad(at, 0, 6, limit=200)[0]

@@ -14,7 +14,7 @@ from strategies import make_curves
 from xcurves import kinds
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.scales import PROBABILITY, SPEED
-from xcurves.core.schema import PAIR_COORDS, Comparison, Part, ResultKind, Statement, Var, View
+from xcurves.core.schema import PAIR_COORDS, Comparison, Needed, Part, ResultKind, Statement, Var, View
 from xcurves.say.result_frames import captioned, frame_of
 
 SOURCE = Path(xcurves.__file__).parent
@@ -156,6 +156,20 @@ MEDIANS = ResultKind(
     method=("Medians were compared.", "runs"),
     comparison=Comparison("gap", "gap_ci", "gap_pvalue", noun=lambda _: "median score"),
 )
+SECONDS = replace(
+    MEDIANS,
+    name="toy_seconds",
+    comparison=Comparison(
+        "gap",
+        "gap_ci",
+        "gap_pvalue",
+        noun=lambda _: "median time",
+        unit=lambda _: "s",
+        direction=lambda _: "lower",
+        what_next=lambda result, best, other: Needed("runs", "runs of each", 5, 12, 7),
+    ),
+    variables=MEDIANS.variables | {"score_mean": Var(("task", "algorithm"), "mean time", "score")},
+)
 
 
 def toy_medians(gaps, p, **attrs):
@@ -177,6 +191,7 @@ def toy_medians(gaps, p, **attrs):
 @pytest.fixture
 def medians(registered):
     kinds.register(MEDIANS)
+    kinds.register(SECONDS)
 
 
 def test_a_kind_that_compares_needs_no_sentences_and_no_table(medians):
@@ -209,6 +224,20 @@ def test_a_comparison_of_losses_names_the_lowest_and_nothing_shown_says_so(media
     assert of_loss.curves.table().index.tolist() == ["c below a", "b below a", "c below b"]
     nothing = toy_medians([1.0, 1.5, 0.5], [0.4, 0.3, 0.9])
     assert "Any of the 3 may be the best: no difference is shown." in nothing.curves.summary()
+
+
+def test_a_comparison_says_its_unit_which_end_is_good_and_what_next(medians):
+    result = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2], xcurves_result="toy_seconds")
+    result["score_mean"] = xr.DataArray([9.0, 6.0, 4.5], {"algorithm": list("abc")}, ["algorithm"])
+    assert result.curves.summary().split("\n")[0] == (
+        "c has the lowest median time, 4.5 s. c or b may be the best; a is shown to be higher (by 4.5, 2.5 to 6.5). To "
+        "tell c from b takes at least 7 runs of each, about 12 if the difference is as seen."
+    )
+    assert result.curves.table().index.tolist() == ["c below a", "b below a", "c below b"]
+    assert result.curves.to_dict()["next"]["runs"] == {"c": 12, "b": 12}
+    told = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.02], xcurves_result="toy_seconds")
+    assert "To tell" not in told.curves.summary()
+    assert told.curves.to_dict()["next"]["runs"] == {}
 
 
 def test_a_comparison_with_a_reference_and_over_tasks(medians):

@@ -1,3 +1,4 @@
+import math
 import warnings
 
 import dask
@@ -6,9 +7,11 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import xcurves
 from lazy import refuse_to_compute
+from oracles import power_of_t
 from refusals import refused
 from strategies import absent, make_curves
 from xcurves.kinds import kind
@@ -288,3 +291,59 @@ def test_of_equal_means_neither_is_said_to_be_higher():
     values = np.repeat([[0.0, 1, 2, 3], [3, 2, 1, 0]], 3, axis=1).reshape(2, 4, 3)
     said = make_curves(values).curves.pairwise().curves.summary()
     assert said.startswith("a0 and a1 have the same mean score over training, 1.5. No difference is shown.")
+
+
+def least_runs(effect, alpha, n_samples):
+    """Return the first number of runs with the power, counted up; effects are in standard deviations."""
+    for n in range(2, 500):
+        power = power_of_t(abs(effect) * np.sqrt(n / n_samples), n_samples * (n - 1), alpha)
+        least = 2 / math.comb(2 * n, n) if n_samples == 2 else 2.0 ** (1 - n)
+        if least <= alpha and power >= 0.8:
+            return n
+    return np.inf
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_runs_that_would_show_a_difference_are_those_of_the_t_test(paired):
+    rng = np.random.default_rng(11)
+    values = rng.normal(size=(3, 6, 4)) + np.array([0.0, 0.6, 1.4])[:, np.newaxis, np.newaxis]
+    result = quiet(make_curves(values), paired=paired, n_resamples=999)
+    means, alpha = values.mean(axis=-1), 0.05 / 3
+    for pair, (a, b) in enumerate(((0, 1), (0, 2), (1, 2))):
+        apart = means[a] - means[b]
+        sd = apart.std(ddof=1) if paired else np.sqrt(means[[a, b]].var(axis=1, ddof=1).mean())
+        furthest = np.abs(result.difference_ci[pair]).max().item()
+        expected = [least_runs(each / sd, alpha, 2 - paired) for each in (apart.mean(), furthest)]
+        found = [result[name][pair].item() for name in ("runs_to_show", "runs_at_least")]
+        if result.pvalue_adjusted.sel(effect="algorithm")[pair] <= 0.05:
+            assert np.isnan(found[1])
+            found, expected = found[:1], expected[:1]
+        assert found == expected
+    assert result.runs_at_least.notnull().any()
+
+
+def test_so_many_runs_show_such_a_difference_in_eight_of_ten_cases():
+    rng = np.random.default_rng(12)
+    for effect in (2.0, 1.0):
+        n_runs = least_runs(effect, 0.05, 2)
+        values = rng.normal(size=(400, 2, n_runs, 1))
+        values[:, 0] += effect
+        tasks = make_curves(values, task=list(range(400)))
+        shown = (quiet(tasks, n_resamples=999).pvalue_adjusted.sel(effect="algorithm") <= 0.05).sum().item()
+        # of 400 at a power between .8 and .9, which few runs step over
+        assert stats.binom.ppf(0.001, 400, 0.8) <= shown <= stats.binom.ppf(0.999, 400, 0.9)
+
+
+def test_the_answer_says_how_many_runs_tell_the_best_from_its_nearest_rival():
+    rng = np.random.default_rng(0)
+    curves = make_curves(rng.normal(size=(3, 6, 4)) + np.array([0, 1.6, 2.2])[:, None, None])
+    result = quiet(curves.assign_coords(algorithm=["bad", "good", "best"]), n_resamples=999)
+    pair = result.sel(pair="good - best")
+    n_runs = int(pair.runs_to_show.item())
+    assert 6 < n_runs < 120
+    words = f"To tell best from good takes at least {pair.runs_at_least.item():.0f} runs of each, about "
+    assert words in result.curves.summary().split("\n")[0]
+    assert result.curves.to_dict()["next"]["runs"] == {"best": n_runs, "good": n_runs}
+    few = quiet(curves.isel(run=slice(3)))
+    assert "To tell" not in few.curves.summary()
+    assert "run more" in few.curves.summary()

@@ -17,11 +17,11 @@ from across_reference import (
     weights,
 )
 from oracles import flips_min_p
+from xcurves.kernels import numbers_needed
 from xcurves.kernels.over_tasks import (
     task_effects,
     task_flips,
     task_ranks,
-    tasks_needed,
 )
 from xcurves.kernels.resampling import batches, plans
 
@@ -137,7 +137,7 @@ def test_step_down_of_the_reference():
         found = task_flips.pvalues(x, plans.plan_flips(n, None), ALPHA)
         for mine, name in zip(found, ("p", "p_adjusted"), strict=True):
             np.testing.assert_allclose(mine, case[name], rtol=1e-12, err_msg=case["name"])
-        wanted = tasks_needed.tasks_to_show(x.mean(1), x.std(1, ddof=1), np.full(len(x), n), ALPHA)
+        wanted = numbers_needed.tasks_to_show(x.mean(1), x.std(1, ddof=1), np.full(len(x), n), ALPHA)
         expected = [np.nan if each is None else each for each in case["tasks_to_show"]]
         np.testing.assert_array_equal(wanted, expected)
 

@@ -151,6 +151,11 @@ PAIRWISE = ResultKind(
         ),
         "difference_ci_gap": Var(_PAIR, "1 where a shift within the interval is rejected"),
         "pvalue_adjusted_least": Var(_PAIR, "smallest adjusted p-value that these numbers of runs allow"),
+        "runs_to_show": Var(_PAIR, "runs of each that would show such a difference in 8 of 10 cases"),
+        "runs_at_least": Var(
+            _PAIR,
+            "runs of each that would show the largest difference of the interval in 8 of 10 cases",
+        ),
         "score_mean": Var(("task", "algorithm"), "mean score over training", "score", when="given"),
         "may_be_best": Var(
             ("task", "algorithm"),
@@ -189,6 +194,7 @@ PAIRWISE = ResultKind(
         pair=lambda result: result.sel(effect="algorithm"),
         reasons=text.reasons,
         floor=text.pair_floors,
+        what_next=text.runs_that_tell,
         more=text.more_of_pairs,
     ),
     part=Part(

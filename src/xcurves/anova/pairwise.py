@@ -20,6 +20,7 @@ from xcurves.core.jobs import Group, Reduce
 from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.run_checks import Context, as_float
 from xcurves.core.validation import check_curves
+from xcurves.kernels import numbers_needed
 from xcurves.kernels.one_task import contrasts, level_differences
 from xcurves.kernels.resampling import sums
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS, may_be_best
@@ -68,7 +69,9 @@ def pairwise(
         `n_assignments`; of at most eight pairs, on (pair, training), `curve_difference` and `curve_difference_band`
         (ci_bound), which holds for all levels of a pair; `difference_ci` and `difference_ci_simultaneous` (pair,
         ci_bound), and `difference_ci_gap`, 1 where a shift within the interval is rejected; `pvalue_adjusted_least`,
-        the smallest adjusted p that these numbers of runs allow. On (algorithm): `n_runs`, `score_mean` over training,
+        the smallest adjusted p that these numbers of runs allow; `runs_to_show`, how many runs of each would show such
+        a difference in 8 of 10 cases, and `runs_at_least`, how many if it is the largest of `difference_ci`, NaN where
+        it is shown. On (algorithm): `n_runs`, `score_mean` over training,
         and `may_be_best`, 1 where no other algorithm is shown to have a better mean score, NaN with a `reference`.
         `pair` has labels ``"a - b"``, with coordinates `algorithm_a` and `algorithm_b`. NaN where an algorithm has no
         run in a task.
@@ -95,6 +98,11 @@ def pairwise(
     that algorithms differ by a shift; the test does not. Of skewed runs of unlike spread it rejects too often: of three
     algorithms with eight lognormal runs each, one varying four times as much, some pair in .12 for .05 after
     adjustment. Intervals that hold for all K pairs together are those of a level of :math:`1 - \alpha / K`.
+
+    `runs_to_show` is the least number n of runs of each for which the t-test at :math:`\alpha / K` has power .8 if the
+    difference is as seen and runs vary so that its standard error in these runs is that of :math:`T` (noncentral t,
+    both tails; matched runs: of their differences), never less than the fewest runs of which p can be so small. With
+    few runs it is very uncertain: `runs_at_least` stands beside it.
 
     .. math:: p_{(r)}^{adj} = \max_{s \le r} \min(1, (n_{pairs} - s + 1) p_{(s)})
 
@@ -207,10 +215,26 @@ def pair_kernel(group: Group, *, alphas: tuple[float, float], pairs: NDArray[np.
         "difference_ci_gap": by_shift["estimate_ci_gap"],
         "n_resamples": plan.n_resamples,
         "n_assignments": as_float(plan.n_assignments),
+        **_runs_needed(by_shift, group.sizes, alphas[1], paired=context.paired),
     }
     if pairs is not None:
         compared |= _along_training(group, pairs)
     return compared
+
+
+def _runs_needed(tested: dict[str, Floats], sizes: tuple[int, ...], alpha: float, *, paired: bool) -> dict[str, Floats]:
+    """Return how many runs of each would show differences as they are seen, and as large as they may be."""
+    difference = tested["estimate"]
+    furthest = np.abs(tested["estimate_ci"]).max(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.abs(difference / tested["statistic"])
+    if paired:
+        n = np.full(len(error), sizes[0])
+        by_runs = [numbers_needed.tasks_to_show(each, error * np.sqrt(n), n, alpha) for each in (difference, furthest)]
+    else:
+        both = (sizes[0], sizes[1])
+        by_runs = [numbers_needed.runs_to_show(each, error, both, alpha) for each in (difference, furthest)]
+    return {"runs_to_show": by_runs[0], "runs_at_least": by_runs[1]}
 
 
 def _along_training(group: Group, pairs: NDArray[np.intp]) -> dict[str, Floats]:
@@ -255,6 +279,9 @@ class _OverPairs:
         with np.errstate(divide="ignore"):
             least = np.where(n_resamples > 0, 1 / n_counted, np.nan)
         results["pvalue_adjusted_least"] = self.adjust(least)
+
+        is_shown = provenance.significant(results["pvalue_adjusted"][:, 0], self.alpha) & (results["difference"] != 0)
+        results["runs_at_least"] = np.where(is_shown, np.nan, results["runs_at_least"])
         if self.has_reference:
             return
 

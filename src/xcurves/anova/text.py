@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.schema import Statement
+from xcurves.core.schema import Needed, Statement
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
 from xcurves.say.compared_pairs import Reasons, score_name
@@ -310,6 +310,17 @@ def reasons(task: xr.Dataset) -> Reasons:
             reason = "their runs do not differ at all"
         reasons[frozenset(pair)] = reason
     return reasons
+
+
+def runs_that_tell(task: xr.Dataset, best: str, other: str) -> Needed:
+    """Return how many runs of each would tell two algorithms apart."""
+    pair = task.isel(pair=[{*sides} for sides in _sides(task)].index({best, other}))
+    is_one = np.isin(task["algorithm"].to_numpy().astype(str), [best, other])
+    present = task["n_runs"].to_numpy()[is_one].min()
+    things = "runs of each"
+    if task.attrs.get("paired"):
+        things = "matched runs"
+    return Needed("runs", things, present, pair["runs_to_show"].item(), pair["runs_at_least"].item())
 
 
 def pair_floors(result: xr.Dataset) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -18,6 +18,7 @@ from xcurves.core.names import is_metric, names_in, words_of
 from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Verbatim, call, shown
 from xcurves.core.validation import check_flag
 
+End = Literal["higher", "lower"]
 HIGHER = "higher_is_better"  # the option, and the attr of scores and results
 ATTRS = f"attrs['{HIGHER}']"  # what says the direction, if the attr does
 # The tables of names, in parts that readers of logs rank as scores.
@@ -91,6 +92,13 @@ class Direction(NamedTuple):
         if self.source:
             return f"{better} is better, as {self.source} says"
         return f"{better} is better"
+
+
+def good_end(result: xr.Dataset) -> End:
+    """Return which end of the scores of a result is better, as its attrs say."""
+    if result.attrs.get(HIGHER, 1) == 0:
+        return "lower"
+    return "higher"
 
 
 def looks_like_score(name: object) -> bool:

@@ -13,10 +13,11 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core import direction, failed_runs, provenance, repeated_folds
+from xcurves.core.direction import End, good_end
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.scales import DIFFERENCE, Scale
@@ -88,24 +90,59 @@ def of_comparison(_result: xr.Dataset) -> Any:
     raise LookupError("get the kind from xcurves.kinds.kind: it completes a declaration by what it compares")
 
 
+class Claim(NamedTuple):
+    """What pairs are compared for, where a kind makes several claims: the label of the dim of these, and its words."""
+
+    dim: str = ""
+    label: str = ""
+    on: str = ""  # "on tasks like these"
+
+
+class About(NamedTuple):
+    """What a verdict is about, where it is not about all algorithms in all of the data."""
+
+    algorithms: Sequence[str]
+    over: str = ""  # behind the mean: "over 16 tasks"
+    among: str = ""  # in front of who is best, where others are left out
+    has_limits: bool = True  # whether sentences have intervals
+
+
+class Needed(NamedTuple):
+    """How many things would tell two algorithms apart in 8 of 10 cases; NaN where that is unknown."""
+
+    kind: Literal["runs", "tasks", "items", "families"]  # as programs read it
+    things: str  # as sentences call them: "runs of each", "passages"
+    present: float  # as many as there are
+    to_show: float  # if the difference is as seen
+    at_least: float  # if it is the largest of its interval
+    smallest: float = nan  # the difference that the present ones show, said in front where it is given
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What a kind compares in pairs, of which `say` makes answer, details, cautions, rows of a table and JSON.
 
-    Units are those of the estimate; attrs say which end is good and which reference stands in all pairs. A mean of each
-    algorithm is `score_mean`, where there is one.
+    Attrs say which reference stands in all pairs. What is asked of a claim gets the part of a result that is about it.
     """
 
     estimate: str  # the variable of by how much the first of a pair is above the second
     interval: str  # that of its interval, for all pairs together
     p: str  # adjusted over pairs; "": there is none, a difference is shown where the interval leaves out the null
     noun: Callable[[xr.Dataset], str]  # what is compared: "mean score over training"
-    # the result at those labels of its other dims that pairs are compared at
+    mean: str = "score_mean"  # the variable of the mean of each algorithm, where there is one
+    unit: Callable[[xr.Dataset], str] | None = None  # behind numbers; None: that of the estimate
+    direction: Callable[[xr.Dataset], End] = good_end  # which end of what is compared is good
+    # what pairs are compared for; the verdict is for the first of which there are p
+    claims: Callable[[xr.Dataset], Sequence[Claim]] = lambda _: (Claim(),)
+    about: Callable[[xr.Dataset], About | None] = lambda _: None
+    # the result at those labels of its other dims that pairs are compared at, in the units that readers are shown
     pair: Callable[[xr.Dataset], xr.Dataset] = lambda result: result
     # why pairs have no p
     reasons: Callable[[xr.Dataset], Mapping[frozenset[str], str]] = lambda _: {}
     # that no p could be small enough, with what lifts it
     floor: Callable[[xr.Dataset], Iterable[str]] = lambda _: ()
+    # what would tell the best, named first, from another
+    what_next: Callable[[xr.Dataset, str, str], Needed | None] = lambda *_: None
     more: Callable[[xr.Dataset], Iterable[Statement]] = lambda _: ()  # the sentences that are the kind's own
     scale: Scale = DIFFERENCE
     # further columns of the table, of pairs that are not turned

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -11,9 +10,10 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import give
+from xcurves.core.schema import About, Claim
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task.answers_shown import families_of
-from xcurves.multi_task.claims import of_claim, shown_of_claim
+from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.scope import Scope, scope_of
 from xcurves.multi_task.task_options import GROUP, carrying_tasks
 from xcurves.say.compared_pairs import Compared, Reasons, means_of, named, score_name
@@ -47,34 +47,46 @@ def with_tasks(benchmark: xr.Dataset) -> xr.Dataset:
 
 def compared(benchmark: xr.Dataset, claim: str) -> Compared:
     """Return what the verdict about one benchmark by one claim is made of."""
-    noun = noun_of(benchmark)
     part = of_claim(benchmark, claim)
     may_be_best = []
     if "may_be_best" in part:
         may_be_best = named(benchmark, part["may_be_best"])
-    mean = "mean"
-    if "task_weights" in benchmark:
-        mean = "weighted mean"
-    on = f"on these very {noun}s"
-    if claim == "random":
-        on = f"on {noun}s like these"
-    made = Compared(
+    on = next(each.on for each in claims(benchmark) if each.label == claim)
+    scope = about(part)
+    return Compared(
         rows=verdict_rows(shown_of_claim(benchmark, claim)),
-        algorithms=[],
+        algorithms=scope.algorithms,
         may_be_best=may_be_best,
-        score=f"{mean} {score_name(benchmark)}",
+        score=mean_over_tasks(benchmark),
         units=units_of(benchmark["difference"]),
         means=means_of(benchmark, "score_mean_common"),
+        among=scope.among,
+        over=scope.over,
         on=on,
         lower_is_better=lower_is_better(benchmark),
-        has_limits=not carrying_tasks(benchmark),
-        reasons=_reasons(benchmark, claim),
+        has_limits=scope.has_limits,
+        reasons=reasons(part),
     )
-    return _about(made, with_tasks(benchmark), noun)
 
 
-def _about(made: Compared, benchmark: xr.Dataset, noun: str) -> Compared:
-    """Return a comparison that knows which algorithms, over which tasks, the verdict is about."""
+def mean_over_tasks(result: xr.Dataset) -> str:
+    """Return what is compared: "mean accuracy"."""
+    mean = "mean"
+    if "task_weights" in result:
+        mean = "weighted mean"
+    return f"{mean} {score_name(result)}"
+
+
+def claims(result: xr.Dataset) -> list[Claim]:
+    """Return what pairs are compared for, tasks like these first."""
+    noun = noun_of(result)
+    words = {"random": f"on {noun}s like these", "fixed": f"on these very {noun}s"}
+    return [Claim("task_effect", label, words[label]) for label in reversed(claims_of(result))]
+
+
+def about(part: xr.Dataset) -> About:
+    """Return which algorithms, over which tasks, the verdict on one benchmark is about."""
+    benchmark, noun = with_tasks(part), noun_of(part)
     scope = scope_of(benchmark)
     names = benchmark["algorithm"].to_numpy()[scope.algorithms]
     algorithms = [str(name) for name in names.tolist()]
@@ -94,7 +106,7 @@ def _about(made: Compared, benchmark: xr.Dataset, noun: str) -> Compared:
     if scope.about == "full":
         among = f"Of the {len(algorithms)} algorithms that have all {number(n_all)} {noun}s, "
         over = ""
-    return replace(made, algorithms=algorithms, over=over, among=among)
+    return About(algorithms, over, among, has_limits=not carrying_tasks(part))
 
 
 def no_common_tasks(benchmark: xr.Dataset) -> str | None:
@@ -162,17 +174,18 @@ def _n_tasks_of_pairs(first: xr.DataArray, second: xr.DataArray, benchmark: xr.D
     return [int(max(both[place[a], place[b]], both[place[b], place[a]])) for a, b in sides_of(benchmark)]
 
 
-def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
-    """Return why pairs have no p by a claim; nothing where all have one."""
-    if of_claim(benchmark, claim)["pvalue_adjusted"].notnull().all():
+def reasons(benchmark: xr.Dataset) -> Reasons:
+    """Return why pairs have no p by the claim of a part; nothing where all have one."""
+    if benchmark["pvalue_adjusted"].notnull().all():
         return {}
+    claim = str(benchmark["task_effect"].item())
     noun = noun_of(benchmark)
     few, _ = number_of_families(benchmark)
     n_runs = with_tasks(benchmark)["n_runs"]
     shared = _n_tasks_of_pairs(n_runs > 0, n_runs > 0, benchmark)
     single = _n_tasks_of_pairs(n_runs == 1, n_runs > 0, benchmark)
-    is_unknown = np.isnan(of_claim(benchmark, claim)["difference"].to_numpy()).tolist()
-    reasons = {}
+    is_unknown = np.isnan(benchmark["difference"].to_numpy()).tolist()
+    found = {}
     for pair, n_shared, n_single, unknown in zip(sides_of(benchmark), shared, single, is_unknown, strict=True):
         if not n_shared:
             reason = f"they share no {noun}"
@@ -186,8 +199,8 @@ def _reasons(benchmark: xr.Dataset, claim: str) -> Reasons:
             reason = f"{few}, too few for a p"
         else:
             reason = f"they share {count(n_shared, noun)}, too few for a p"
-        reasons[frozenset(pair)] = reason
-    return reasons
+        found[frozenset(pair)] = reason
+    return found
 
 
 def floors(benchmark: xr.Dataset, claim: str, *, of: Compared | None = None) -> Iterator[str]:

@@ -17,13 +17,13 @@ from xcurves.core import failed_runs, labels, magnitudes, run_checks
 from xcurves.core.jobs import Group, Indices
 from xcurves.core.labels import pairs_in_label_order
 from xcurves.core.run_checks import Context
+from xcurves.kernels import numbers_needed
 from xcurves.kernels.one_task import contrasts
 from xcurves.kernels.over_tasks import (
     family_means,
     task_flips,
     task_ranks,
     task_spreads,
-    tasks_needed,
 )
 from xcurves.kernels.over_tasks.pair_members import PairTotals
 from xcurves.kernels.over_tasks.places import places
@@ -380,10 +380,10 @@ class Comparison(JoinedTasks):
         level = random.level_of_each(estimates.n_families)
         # of families that weigh alike that of their differences
         sd = error * np.sqrt(n)
-        out["tasks_to_show"][known] = tasks_needed.tasks_to_show(difference, sd, n, level)
-        out["smallest_to_show"][known] = tasks_needed.smallest_to_show(error, n, level)
+        out["tasks_to_show"][known] = numbers_needed.tasks_to_show(difference, sd, n, level)
+        out["smallest_to_show"][known] = numbers_needed.smallest_to_show(error, n, level)
         shown = (out["difference"] != 0) & (claim["pvalue_adjusted"] <= self.context.alpha + 1e-12)
-        at_least = tasks_needed.tasks_at_least(claim["difference_ci"][known], sd, n, level)
+        at_least = numbers_needed.tasks_at_least(claim["difference_ci"][known], sd, n, level)
         out["tasks_at_least"][known] = np.where(shown[known], np.nan, at_least)
 
 

@@ -16,6 +16,7 @@ from xcurves.core.schema import (
     ALONG,
     OF_PAIRS,
     PAIR_COORDS,
+    Comparison,
     Drawing,
     Part,
     ResultKind,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from xcurves.multi_task import (
         absent_runs,
         answers_shown,
+        compared,
+        next_tasks,
         place_plots,
         plots,
         profile_text,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     )
 else:
     absent_runs, answers_shown, task_scores = later("xcurves.multi_task", "absent_runs", "answers_shown", "task_scores")
+    compared, next_tasks = later("xcurves.multi_task", "compared", "next_tasks")
     place_plots, plots, tables = later("xcurves.multi_task", "place_plots", "plots", "tables")
     profile_text, text = later("xcurves.multi_task", "profile_text", "text")
 
@@ -98,10 +102,15 @@ def _of_shown(make: Callable[..., _Made]) -> Callable[..., _Made]:
 
     @wraps(make)
     def made(result: xr.Dataset, *more: Any) -> _Made:
-        of_scores = [name for name, var in ACROSS_TASKS.variables.items() if var.units == "score"]
-        return make(answers_shown.as_shown(result, of_scores), *more)
+        return make(_shown(result), *more)
 
     return made
+
+
+def _shown(result: xr.Dataset) -> xr.Dataset:
+    """Return a result as it is shown: answers in per cent."""
+    of_scores = [name for name, var in ACROSS_TASKS.variables.items() if var.units == "score"]
+    return answers_shown.as_shown(result, of_scores)
 
 
 ACROSS_TASKS = ResultKind(
@@ -270,6 +279,18 @@ ACROSS_TASKS = ResultKind(
         "tasks like these and for these tasks, the probability that a run of the first is better, the "
         "standard deviation of true differences over tasks, and in how many tasks the mean of the first is better, "
         "equal or worse (win/tie/loss), and is shown to be better or worse.",
+    ),
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_ci_simultaneous",
+        p="pvalue_adjusted",
+        mean="score_mean_common",
+        noun=compared.mean_over_tasks,
+        claims=compared.claims,
+        about=compared.about,
+        pair=_shown,
+        reasons=compared.reasons,
+        what_next=next_tasks.tasks_that_tell,
     ),
     statements=_of_shown(text.across_statements),
     by_task=task_scores.scores_by_task,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import nan
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
+from xcurves.core.names import is_item
+from xcurves.core.schema import Needed
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.compared import (
     floors,
@@ -15,33 +19,32 @@ from xcurves.multi_task.compared import (
     sides_of,
     units_of_claim,
 )
-from xcurves.say.compared_pairs import Compared, beside
+from xcurves.say.compared_pairs import Compared
 from xcurves.say.numbers import ends_of, number, percent, quantity
-
-_MOST_TIMES = 20  # as many tasks: of more no number is said
-
-
-def _nearest(made: Compared) -> tuple[str, str] | None:
-    """Return the best and its nearest rival, from which it is not told apart; None if there is none."""
-    best = made.named_best
-    rivals = [row for row in made.own_rows if best in row[:2] and not row.shown and not np.isnan(row.p)]
-    if best is None or not rivals:
-        return None
-    near = min(rivals, key=lambda row: abs(row.amount))
-    return best, beside(best, near)
+from xcurves.say.verdict import next_sentence, what_it_takes
 
 
-def nearest_pair(made: Compared) -> tuple[str, str] | None:
-    """Return the best and its nearest rival, or, where all are shown to be lower, the nearest of these."""
-    best = made.named_best
-    rows = [row for row in made.own_rows if best in row[:2] and not np.isnan(row.amount)]
-    if best is None or not rows:
-        return None
-    near = _nearest(made)
-    if near is not None:
-        return near
-    nearest = min(rows, key=lambda row: abs(row.amount))
-    return best, beside(best, nearest)
+def tasks_that_tell(benchmark: xr.Dataset, best: str, other: str) -> Needed:
+    """Return how many tasks, items or families of these would tell two algorithms apart."""
+    place = _place_of(benchmark, (best, other))
+    kind: Literal["tasks", "items", "families"] = "tasks"
+    if "task_groups" in benchmark.attrs:
+        kind = "families"
+    elif is_item(str(benchmark.attrs["task"])):
+        kind = "items"
+    pair = benchmark.isel(pair=place)
+    # Of answers to questions it is asked first what so many can show.
+    smallest = nan
+    if shows_answers(benchmark):
+        smallest = pair["smallest_to_show"].item()
+    return Needed(
+        kind,
+        units_of_claim(benchmark),
+        n_families_of(benchmark, place),
+        pair["tasks_to_show"].item(),
+        pair["tasks_at_least"].item(),
+        smallest,
+    )
 
 
 def _place_of(benchmark: xr.Dataset, names: tuple[str, str]) -> int:
@@ -55,66 +58,25 @@ def what_next(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     if few:
         yield few[0]
         return
-    names = _nearest(likes)
-    if names is None:
-        return
-    place = _place_of(benchmark, names)
-    n = n_families_of(benchmark, place)
-    takes = _what_it_takes(benchmark, place, n)
-    if not takes:
-        return
-    pair = f"{names[0]} from {names[1]}"
-    smallest = float(benchmark["smallest_to_show"].to_numpy()[place])
-    # Of answers to questions it is asked first what so many can show.
-    if shows_answers(benchmark) and not np.isnan(smallest):
-        yield f"{_that_many_show(benchmark, n, smallest)}; to tell {pair} takes {takes}."
-    else:
-        yield f"To tell {pair} takes {takes}."
-
-
-def _what_it_takes(benchmark: xr.Dataset, place: int, n: int) -> str:
-    """Return how many tasks would tell a pair apart, "" where nothing says it."""
-    wanted = float(benchmark["tasks_to_show"].to_numpy()[place])
-    at_least = float(benchmark["tasks_at_least"].to_numpy()[place])
-    unit = units_of_claim(benchmark)
-    if wanted > _MOST_TIMES * n:
-        return f"more than {_MOST_TIMES} times as many {unit}"
-    if np.isnan(wanted) and np.isfinite(at_least):
-        return f"at least {_about(at_least)} {unit}"
-    # So many as there are would show it most often: then nothing says what it takes.
-    if wanted > n and n <= at_least < wanted:
-        return f"at least {_about(at_least)} {unit}, about {_about(wanted)} if the difference is as seen"
-    if wanted > n:
-        return f"about {_about(wanted)} {unit} if the difference is as seen"
-    return ""
-
-
-def _that_many_show(benchmark: xr.Dataset, n: int, smallest: float) -> str:
-    """Return which difference so many tasks, or families of them, show."""
-    things = f"{number(n)} {units_of_claim(benchmark)}"
-    return f"{things} show a difference of {number(smallest, 2)} or more in 8 of 10 cases"
-
-
-def _about(count_of: float) -> str:
-    """Return a number in two significant digits."""
-    return number(float(f"{count_of:.2g}"))
+    if likes.rivals is not None:
+        yield from next_sentence(likes.rivals, tasks_that_tell(benchmark, *likes.rivals))
 
 
 def could_be_seen(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield which difference of the best and its nearest rival so many tasks show, and what more runs would bring."""
-    names = _nearest(likes)
+    names = likes.rivals
     if names is None:
         return
     place = _place_of(benchmark, names)
     smallest = float(benchmark["smallest_to_show"].to_numpy()[place])
+    needed = tasks_that_tell(benchmark, *names)
     # Of answers the verdict says it.
-    is_said = shows_answers(benchmark) and bool(_what_it_takes(benchmark, place, n_families_of(benchmark, place)))
+    is_said = shows_answers(benchmark) and bool(what_it_takes(needed))
     if np.isnan(smallest) or is_said:
         return
-    unit = units_of_claim(benchmark)
     size = quantity(smallest, likes.units, 2)
-    n = n_families_of(benchmark, place)
-    sentence = f"In 8 of 10 cases {number(n)} {unit} show a difference of {size} between {names[0]} and {names[1]}"
+    there = f"{number(needed.present)} {needed.things}"
+    sentence = f"In 8 of 10 cases {there} show a difference of {size} between {names[0]} and {names[1]}"
     share = float(benchmark["noise_share"].to_numpy()[place])
     if benchmark.sizes["pair"] > 1 and not np.isnan(share):
         sentence += (
@@ -125,7 +87,7 @@ def could_be_seen(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
 
 def one_more(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield between which values the difference would be in one more task: of the best and the nearest beside it."""
-    near = nearest_pair(likes)
+    near = likes.nearest
     if near is None:
         return
     best = near[0]

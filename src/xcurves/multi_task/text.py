@@ -26,7 +26,7 @@ from xcurves.multi_task.compared import (
 )
 from xcurves.multi_task.group_text import group_sentences
 from xcurves.multi_task.item_text import item_sentences
-from xcurves.multi_task.next_tasks import could_be_seen, nearest_pair, one_more
+from xcurves.multi_task.next_tasks import could_be_seen, one_more
 from xcurves.multi_task.pair_text import details_of_pair
 from xcurves.multi_task.verdict_text import Claims, small, verdict_over_tasks
 from xcurves.say.compared_pairs import Compared
@@ -143,7 +143,7 @@ def _unlike_sizes(benchmark: xr.Dataset, n_without: int, things: str) -> str:
 
 def _few_that_differ(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield that the best and the nearest beside it differ on few of many tasks."""
-    names = nearest_pair(likes)
+    names = likes.nearest
     if names is None or "task_groups" in benchmark.attrs:
         return
     task = str(benchmark.attrs["task"])

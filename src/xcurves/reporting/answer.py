@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import names, provenance
+from xcurves.core import provenance
 from xcurves.core.refusal import Proposal, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, parts_of, prepare
-from xcurves.say.comparing import algorithms_of, pairs_of
+from xcurves.say.comparing import algorithms_of, needed, pairs_of
 from xcurves.say.pairs import lower_is_better
 
 SCHEMA = "xcurves-answer/1"
@@ -83,7 +84,7 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
         "reading": _reading(result),
         "algorithms": algorithms,
         "pairs": pairs,
-        "next": _next(result, algorithms, pairs),
+        "next": _next(kind, result),
         "cautions": list(dict.fromkeys(texts["caution"])),
         "settings": _settings(kind, result),
     }
@@ -234,27 +235,17 @@ def _last(key: Any) -> str:
     return str(key[-1] if isinstance(key, tuple) else key)
 
 
-def _next(result: xr.Dataset, algorithms: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how many tasks, or items, would tell the best from its nearest rival, if they are not told apart."""
+def _next(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
+    """Return how many runs, tasks or items would tell the best from its nearest rival, if they are not told apart."""
     taken = dict(_NOTHING_NEXT)
-    if "tasks_to_show" not in result or not algorithms:
+    found = ask(kind, result, partial(needed, kind), "to_dict")
+    if found is None:
         return taken
-    best = algorithms[0]["name"]
-    own = [row for row in pairs if best in (row["first"], row["second"])]
-    rivals = [row for row in own if not row["shown"] and row["p"] is not None]
-    if not rivals:
-        return taken
-    nearest = min(rivals, key=lambda row: abs(row["difference"]))
-    sides = zip(*(result[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b")), strict=True)
-    place = [{*pair} for pair in sides].index({nearest["first"], nearest["second"]})
-    what = "tasks"
-    if "task_groups" in result.attrs:
-        what = "families"  # what tasks_to_show counts then, such as passages
-    elif names.is_item(str(result.attrs.get("task", ""))):
-        what = "items"
-    needed = float(result["tasks_to_show"].to_numpy()[place])
-    taken[what] = int(needed) if np.isfinite(needed) else None
-    return taken
+    rivals, more = found
+    n = int(more.to_show) if np.isfinite(more.to_show) else None
+    if more.kind != "runs":
+        return taken | {more.kind: n}
+    return taken | {"runs": dict.fromkeys(rivals, n) if n is not None else {}}
 
 
 def _settings(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:

@@ -89,6 +89,24 @@ class Compared:
             return None
         return best
 
+    @property
+    def rivals(self) -> tuple[str, str] | None:
+        """Return the best and the nearest that is not told apart from it; None if there is none."""
+        best = self.named_best
+        untold = [row for row in self.own_rows if best in row[:2] and not row.shown and not isnan(row.p)]
+        if best is None or not untold:
+            return None
+        return best, beside(best, min(untold, key=lambda row: abs(row.amount)))
+
+    @property
+    def nearest(self) -> tuple[str, str] | None:
+        """Return the same, or, where all others are shown to be worse, the best and the nearest of these."""
+        best = self.named_best
+        rows = [row for row in self.own_rows if best in row[:2] and not isnan(row.amount)]
+        if best is None or not rows:
+            return None
+        return self.rivals or (best, beside(best, min(rows, key=lambda row: abs(row.amount))))
+
     def above(self, name: str) -> list[PairRow]:
         """Return the pairs in which another is shown to be better than an algorithm."""
         return [row for row in self.rows if row.shown and row.other == name]

@@ -12,8 +12,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.direction import HIGHER
 from xcurves.core.scales import DIFFERENCE
-from xcurves.core.schema import Comparison, ResultKind, Statement, of_comparison
+from xcurves.core.schema import About, Claim, Comparison, Needed, ResultKind, Statement, of_comparison
 from xcurves.say.compared_pairs import Compared, means_of, named
 from xcurves.say.numbers import count, listed, unadjusted_over_tasks, units_of
 from xcurves.say.pairs import (
@@ -24,6 +25,7 @@ from xcurves.say.pairs import (
     heading,
     lower_is_better,
     most_ahead,
+    rows_of,
     rows_of_tasks,
     verdict_rows,
 )
@@ -35,7 +37,7 @@ from xcurves.say.result_frames import (
     frame_of_pairs,
     note_open_ends,
 )
-from xcurves.say.verdict import best_sentence, claim_sentences, reference_sentence
+from xcurves.say.verdict import best_sentence, claim_sentences, next_sentence, reference_sentence, within_words
 
 _MOST_BEST = 4  # algorithms of which a sentence says in how many tasks they are best
 
@@ -56,10 +58,10 @@ def completed(kind: ResultKind) -> ResultKind:
 
 def pairs_of(kind: ResultKind) -> Callable[[xr.Dataset], pd.DataFrame] | None:
     """Return what makes the pairs of a kind, as its answer has them, "shown" where they are; None if it has none."""
+    if kind.part is not None and kind.part.pairs is not None:
+        return kind.part.pairs
     if kind.comparison is not None:
         return partial(_pairs, kind.comparison)
-    if kind.part is not None:
-        return kind.part.pairs
     return None
 
 
@@ -72,28 +74,75 @@ def algorithms_of(kind: ResultKind) -> Callable[[xr.Dataset], pd.DataFrame] | No
     return None
 
 
-def displayed(comparison: Comparison, paired: xr.Dataset) -> xr.Dataset:
+def part_of(comparison: Comparison, result: xr.Dataset, claim: Claim | None = None) -> xr.Dataset:
+    """Return the part of a result that the claim of the verdict, or another, is about; attrs say which end is good."""
+    paired = comparison.pair(result).assign_attrs({HIGHER: int(comparison.direction(result) == "higher")})
+    claim = claim or claim_of_verdict(comparison, paired)
+    if claim.dim in paired.dims:
+        return paired.sel({claim.dim: claim.label})
+    return paired
+
+
+def claim_of_verdict(comparison: Comparison, paired: xr.Dataset) -> Claim:
+    """Return the claim that the verdict makes, the first of which there are p."""
+    claims = comparison.claims(paired)
+    for claim in claims[:-1]:
+        p = paired[comparison.p]
+        if claim.dim in p.dims:
+            p = p.sel({claim.dim: claim.label})
+        if p.notnull().any():
+            return claim
+    return claims[-1]
+
+
+def displayed(comparison: Comparison, part: xr.Dataset) -> xr.Dataset:
     """Return the pairs of a comparison as they are shown everywhere, their amounts as the scale reads them."""
     estimate, interval = comparison.estimate, comparison.interval
-    read = {name: comparison.scale.read(paired[name]) for name in (estimate, interval)}
+    read = {name: comparison.scale.read(part[name]) for name in (estimate, interval)}
     p = None
     if comparison.p:
-        p = paired[comparison.p]
-    return displayed_pairs(paired.assign(read), estimate, interval, p)
+        p = part[comparison.p]
+    return displayed_pairs(part.assign(read), estimate, interval, p)
+
+
+def needed(kind: ResultKind, result: xr.Dataset) -> tuple[tuple[str, str], Needed] | None:
+    """Return the best and the nearest that is not told apart from it, and what would tell them; None if nothing says.
+
+    That is of a result of one task, or benchmark.
+    """
+    comparison = kind.comparison
+    if comparison is None:
+        return None
+    part = part_of(comparison, result)
+    if part[comparison.estimate].size > part.sizes["pair"]:
+        return None
+    (task,) = labels.tasks_of(part, comparison.estimate)
+    # Also beside a reference the better of a pair is named first.
+    shown = displayed(comparison, task)
+    made = replace(compared(comparison, task), rows=better_first_rows(rows_of(shown), shown))
+    found = made.rivals and comparison.what_next(task, *made.rivals)
+    if made.rivals is None or found is None:
+        return None
+    return made.rivals, found
 
 
 def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statement]:
     """Yield who is best, who may be and by how much; what could not be shown; then what intervals and p hold for."""
-    paired = comparison.pair(result)
+    paired = part_of(comparison, result)
     noun = labels.task_noun(paired[comparison.estimate])
     n_pairs = paired.sizes["pair"]
     n_tasks = paired[comparison.estimate].size // n_pairs
+    floors = list(comparison.floor(result))
     if n_tasks == 1:
         (task,) = labels.tasks_of(paired, comparison.estimate)
-        yield Statement("answer", " ".join(_verdict(comparison, task)))
+        # a floor says by itself what it takes
+        kept, left = _verdict(comparison, task, has_next=not floors)
+        yield Statement("answer", " ".join(kept))
+        for text in left:
+            yield Statement("detail", text)
     else:
         yield Statement("answer", _best_by_task(comparison, paired, noun))
-    for text in comparison.floor(result):
+    for text in floors:
         yield Statement("answer", text)
     yield from comparison.more(result)
 
@@ -106,40 +155,60 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
         yield Statement("caution", text)
 
 
-def compared(comparison: Comparison, task: xr.Dataset) -> Compared:
-    """Return what the verdict about one task is made of."""
-    rows = verdict_rows(displayed(comparison, task))
+def compared(comparison: Comparison, part: xr.Dataset, on: str = "") -> Compared:
+    """Return what the verdict about one task is made of, given the part that a claim `on` something is about."""
+    rows = verdict_rows(displayed(comparison, part))
     names = list(dict.fromkeys(name for row in rows for name in row[:2]))
     may_be_best = [name for name in names if not any(row.shown and row.other == name for row in rows)]
-    if "algorithm" in task.dims:
-        names = [str(label) for label in task["algorithm"].to_numpy().tolist()]
+    if "algorithm" in part.dims:
+        names = [str(label) for label in part["algorithm"].to_numpy().tolist()]
     means = None
-    if "score_mean" in task:
-        means = means_of(task, "score_mean")
-    if "may_be_best" in task:
-        may_be_best = named(task, task["may_be_best"])
+    if comparison.mean in part:
+        means = means_of(part, comparison.mean)
+    if "may_be_best" in part:
+        may_be_best = named(part, part["may_be_best"])
+    about = comparison.about(part) or About(names)
     return Compared(
         rows=rows,
-        algorithms=names,
+        algorithms=about.algorithms,
         may_be_best=may_be_best,
-        score=comparison.noun(task),
-        units=units_of(task[comparison.estimate]),
+        score=comparison.noun(part),
+        units=_unit(comparison, part),
         means=means,
-        lower_is_better=lower_is_better(task),
-        reasons=comparison.reasons(task),
+        among=about.among,
+        over=about.over,
+        on=on,
+        lower_is_better=lower_is_better(part),
+        has_limits=about.has_limits,
         has_p=bool(comparison.p),
         scale=comparison.scale,
+        reasons=comparison.reasons(part),
     )
 
 
-def _verdict(comparison: Comparison, task: xr.Dataset) -> Iterator[str]:
-    """Yield who is best in one task, or how all others stand beside the reference."""
+def _unit(comparison: Comparison, result: xr.Dataset) -> str:
+    """Return the unit of what is compared."""
+    if comparison.unit is not None:
+        return comparison.unit(result)
+    return units_of(result[comparison.estimate])
+
+
+def _verdict(comparison: Comparison, task: xr.Dataset, *, has_next: bool) -> tuple[list[str], list[str]]:
+    """Return who is best in one task, or how all others stand beside the reference; and what there is no room for."""
     made = compared(comparison, task)
     if "reference" in task.attrs and len(made.rows) > 1:
-        yield reference_sentence(made, str(task.attrs["reference"]))
-        return
-    yield best_sentence(made)
-    yield from claim_sentences(made)
+        return [reference_sentence(made, str(task.attrs["reference"]))], []
+    following = []
+    if has_next:
+        following = list(_following(comparison, task, made))
+    return within_words([best_sentence(made), *claim_sentences(made), *following], following)
+
+
+def _following(comparison: Comparison, task: xr.Dataset, made: Compared) -> Iterator[str]:
+    """Yield what it takes to tell the best from its nearest rival."""
+    found = made.rivals and comparison.what_next(task, *made.rivals)
+    if made.rivals is not None and found is not None:
+        yield from next_sentence(made.rivals, found)
 
 
 def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
@@ -148,8 +217,8 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
     dims = labels.task_dims(paired[comparison.estimate])
     n_best = Counter[str]()
     n_shown = 0
-    known = [name for name in (comparison.estimate, "score_mean") if name in paired]
-    of_means = [means_of(task, "score_mean") for task in labels.tasks_of(paired[known], comparison.estimate)]
+    known = [name for name in (comparison.estimate, comparison.mean) if name in paired]
+    of_means = [means_of(task, comparison.mean) for task in labels.tasks_of(paired[known], comparison.estimate)]
     for rows, means in zip(rows_of_tasks(shown, dims), of_means, strict=True):
         # Others that have no run in this task are no others.
         compared_rows = [row for row in better_first_rows(rows, shown) if not np.isnan(row.amount)]
@@ -190,7 +259,7 @@ def _best_of(rows: Sequence[PairRow], means: dict[str, float], *, lower: bool) -
 
 def _pairs(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
     """Return the pairs as the answer has them."""
-    shown = _written(comparison, displayed(comparison, comparison.pair(result)))
+    shown = _written(comparison, displayed(comparison, part_of(comparison, result)))
     frame = frame_of_displayed(shown)
     if not comparison.p:
         return frame.drop(columns="p", errors="ignore")
@@ -205,7 +274,7 @@ def _algorithms(result: xr.Dataset) -> pd.DataFrame:
 
 def table_of(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair, the better first, the largest difference in front."""
-    shown = displayed(comparison, comparison.pair(result))
+    shown = displayed(comparison, part_of(comparison, result))
     written = _written(comparison, shown)
     amount = "difference"
     if comparison.scale is not DIFFERENCE:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from xcurves.core.direction import good_end
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import alpha_of, significant
 
@@ -72,7 +73,7 @@ def keeps_direction(result: xr.Dataset) -> bool:
 
 def lower_is_better(result: xr.Dataset) -> bool:
     """Return whether low scores of a result are the good ones."""
-    return bool(result.attrs.get("higher_is_better", 1) == 0)
+    return good_end(result) == "lower"
 
 
 def between(result: xr.Dataset) -> str:

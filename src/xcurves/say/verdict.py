@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 
+from xcurves.core.schema import Needed
 from xcurves.say.compared_pairs import (
     Compared,
     amount_inside,
@@ -20,12 +21,13 @@ from xcurves.say.compared_pairs import (
     rounded_amount,
     why,
 )
-from xcurves.say.numbers import listed, pvalue, quantity
+from xcurves.say.numbers import listed, number, pvalue, quantity
 from xcurves.say.pairs import PairRow
 
 MOST_WORDS = 70  # of a verdict
 _MOST_NAMED = 3  # algorithms that a sentence names
 _MOST_BESIDE = 4  # algorithms beside a reference, of each kind, that a sentence names
+_MOST_TIMES = 20  # as many things as there are: of more no number is said
 
 
 def within_words(sentences: Sequence[str], leave_first: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -282,6 +284,40 @@ def _this_pair(made: Compared, best: str, row: PairRow) -> str:
     if row.shown and is_ahead:
         shown = "is shown"
     return f"{best} {shown} to be {made.better} ({inside_of(made, row)})"
+
+
+def next_sentence(rivals: tuple[str, str], needed: Needed) -> Iterator[str]:
+    """Yield what it would take to tell two algorithms apart, where something says it."""
+    takes = what_it_takes(needed)
+    if not takes:
+        return
+    takes = f"tell {rivals[0]} from {rivals[1]} takes {takes}."
+    if isnan(needed.smallest):
+        yield f"To {takes}"
+        return
+    smallest = number(needed.smallest, 2)
+    there = f"{number(needed.present)} {needed.things}"
+    yield f"{there} show a difference of {smallest} or more in 8 of 10 cases; to {takes}"
+
+
+def what_it_takes(needed: Needed) -> str:
+    """Return how many things would tell two algorithms apart, "" where nothing says it."""
+    wanted, at_least, present = needed.to_show, needed.at_least, needed.present
+    if wanted > _MOST_TIMES * present:
+        return f"more than {_MOST_TIMES} times as many {needed.things}"
+    if isnan(wanted) and isfinite(at_least):
+        return f"at least {_about(at_least)} {needed.things}"
+    # So many as there are would show it most often: then nothing says what it takes.
+    if wanted > present and present <= at_least < wanted:
+        return f"at least {_about(at_least)} {needed.things}, about {_about(wanted)} if the difference is as seen"
+    if wanted > present:
+        return f"about {_about(wanted)} {needed.things} if the difference is as seen"
+    return ""
+
+
+def _about(n: float) -> str:
+    """Return a number in two significant digits."""
+    return number(float(f"{n:.2g}"))
 
 
 def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE) -> str:

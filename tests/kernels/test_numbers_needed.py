@@ -1,13 +1,16 @@
 """How many tasks show a difference, and which difference so many tasks show, against SciPy and statsmodels."""
 
 import json
+import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from across_reference import FILE
-from xcurves.kernels.over_tasks import family_means, tasks_needed
+from oracles import power_of_t
+from xcurves.kernels import numbers_needed
+from xcurves.kernels.over_tasks import family_means
 
 ALPHA = 0.05
 ITEMS = FILE.with_name("dev_items.json")
@@ -20,15 +23,7 @@ def power_of_nct(effect, n, alpha):
 
 
 def power_by_integral(effect, n, alpha):
-    """Return the power as an integral over the spread, given which t is normal."""
-    critical, shift = stats.t.ppf(1 - alpha / 2, n - 1), effect * np.sqrt(n)
-    spread = stats.chi(n - 1, scale=1 / np.sqrt(n - 1))
-
-    def at(s):
-        tails = stats.norm.cdf([shift - critical * s, -shift - critical * s])
-        return tails.sum() * spread.pdf(s)
-
-    return integrate.quad(at, 0, 6, limit=200)[0]
+    return power_of_t(effect * np.sqrt(n), n - 1, alpha)
 
 
 def simulated_power(effect, n, alpha, n_sets=20_000):
@@ -49,58 +44,82 @@ def first_number(effect, alpha):
 @pytest.mark.parametrize("alpha", [ALPHA, ALPHA / 3, ALPHA / 28])
 def test_numbers_of_tasks_are_the_first_that_have_the_power(alpha):
     effects = np.array([0.21, 0.4, 0.7, 1.0, 1.3, 1.7, 2.2])
-    found = tasks_needed.tasks_to_show(effects, np.ones(7), np.full(7, 9.0), alpha)
+    found = numbers_needed.tasks_to_show(effects, np.ones(7), np.full(7, 9.0), alpha)
     assert found.tolist() == [first_number(each, alpha) for each in effects]
 
 
 def test_powers_are_those_of_statsmodels():
     power = pytest.importorskip("statsmodels.stats.power").TTestPower()
-    smallest = tasks_needed.smallest_to_show(np.array([2.0]), np.array([12.0]), ALPHA)
+    smallest = numbers_needed.smallest_to_show(np.array([2.0]), np.array([12.0]), ALPHA)
     effect = power.solve_power(None, 12, ALPHA, 0.8)
     np.testing.assert_allclose(smallest, 2 * np.sqrt(12) * effect, rtol=1e-6)
     for effect, n in ((0.3, 12), (0.9, 12), (0.1, 500), (1.5, 5)):
-        mine = tasks_needed.power(np.array([effect]), np.array([float(n)]), ALPHA / 3)
+        mine = numbers_needed.power(np.array([effect]), np.array([float(n)]), ALPHA / 3)
         np.testing.assert_allclose(mine, power.power(effect, n, ALPHA / 3), rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [ALPHA, ALPHA / 3, ALPHA / 28])
+def test_numbers_of_runs_of_each_are_the_first_that_have_the_power(alpha):
+    effects = np.array([0.21, 0.4, 0.7, 1.0, 1.5, 2.2, 4.0])
+    # in 5 and 8 runs with a standard deviation of 2
+    error = 2 * np.sqrt(1 / 5 + 1 / 8)
+    found = numbers_needed.runs_to_show(2 * effects, np.full(7, error), (5, 8), alpha)
+    for effect, n in zip(effects, found, strict=True):
+        assert two_samples(effect, n, alpha) >= 0.8
+        assert 2 / math.comb(2 * int(n), int(n)) <= alpha
+        fewer = int(n) - 1
+        assert two_samples(effect, fewer, alpha) < 0.8 or 2 / math.comb(2 * fewer, fewer) > alpha
+
+
+def two_samples(effect, n, alpha):
+    return power_of_t(effect * np.sqrt(n / 2), 2 * n - 2, alpha)
+
+
+def test_where_no_number_of_runs_is_known():
+    mean, error = np.array([0.0, 0.0, 1e-9, np.nan]), np.array([1.0, 0.0, 1.0, 1.0])
+    found = numbers_needed.runs_to_show(mean, error, (4, 4), ALPHA)
+    np.testing.assert_array_equal(found, [np.nan, np.inf, np.inf, np.nan])
+    assert np.isnan(numbers_needed.runs_to_show(np.ones(1), np.ones(1), (1, 4), ALPHA)).all()
 
 
 @pytest.mark.parametrize("effect", [3, 5, 8, 20, 1e3, 1e9, 1e200])
 def test_a_difference_of_many_standard_deviations_takes_the_fewest_tasks(effect):
     one = np.ones(1)
-    found = tasks_needed.tasks_to_show(effect * one, one, 12 * one, ALPHA)
+    found = numbers_needed.tasks_to_show(effect * one, one, 12 * one, ALPHA)
     assert found == 6
-    assert tasks_needed.power(effect * one, 6 * one, ALPHA) > 0.99
+    assert numbers_needed.power(effect * one, 6 * one, ALPHA) > 0.99
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.8, 6), (1.2, 6), (5.0, 2), (8.0, 2)])
 def test_powers_by_spreads_are_those_of_simulated_tasks(effect, n):
     """They stand in where SciPy's noncentral t is NaN, as at 8 standard deviations and 2 tasks."""
     critical = stats.t.ppf([1 - ALPHA / 2], n - 1)
-    found = tasks_needed._power_by_spreads(np.array([effect * np.sqrt(n)]), np.array([float(n)]), critical)
+    found = numbers_needed._power_by_spreads(np.array([effect * np.sqrt(n)]), np.array([n - 1.0]), critical)
     held, n_sets = simulated_power(effect, n, ALPHA)
     low, high = stats.binom.interval(0.999, n_sets, found.item())
     assert low <= held <= high
     known = power_of_nct(effect, n, ALPHA)
     if np.isfinite(known):
         np.testing.assert_allclose(found, known, atol=1e-4)
-        np.testing.assert_allclose(found, tasks_needed.power(np.array([effect]), np.array([n]), ALPHA), 1e-3)
+        np.testing.assert_allclose(found, numbers_needed.power(np.array([effect]), np.array([n]), ALPHA), 1e-3)
 
 
 def test_where_no_number_of_tasks_is_known():
     mean = np.array([0.0, 0.0, 1e-9, 0.5, np.nan])
     sd = np.array([1.0, 0.0, 1.0, 1.0, 1.0])
     n = np.array([9.0, 9.0, 9.0, 2.0, 9.0])
-    found = tasks_needed.tasks_to_show(mean, sd, n, ALPHA)
+    found = numbers_needed.tasks_to_show(mean, sd, n, ALPHA)
     np.testing.assert_array_equal(found, [np.nan, np.inf, np.inf, np.nan, np.nan])
 
 
 def test_the_furthest_end_takes_at_least_so_many_tasks():
     ends = np.array([[-0.2, 1.5], [-1.5, 0.2], [-np.inf, np.inf], [0.4, np.inf], [np.nan, np.nan]])
     one = np.ones(5)
-    found = tasks_needed.tasks_at_least(ends, 2 * one, 9 * one, ALPHA / 3)
+    found = numbers_needed.tasks_at_least(ends, 2 * one, 9 * one, ALPHA / 3)
     both = first_number(0.75, ALPHA / 3)
     assert found[:4].tolist() == [both, both, 7, 7]  # 2 / 2^7 <= .05 / 3
     assert np.isnan(found[4])
-    few = tasks_needed.tasks_at_least(ends, 2 * one, 2 * one, ALPHA)
+    few = numbers_needed.tasks_at_least(ends, 2 * one, 2 * one, ALPHA)
     assert np.isnan(few).all()
 
 
@@ -108,7 +127,7 @@ def test_the_furthest_end_takes_at_least_so_many_tasks():
 def test_the_smallest_difference_has_the_power(alpha):
     numbers = np.array([6.0, 16.0, 7.0, 250.0, 6.0])
     errors = np.array([0.1, 2.0, 1.0, 0.01, 0.3])
-    found = tasks_needed.smallest_to_show(errors, numbers, alpha)
+    found = numbers_needed.smallest_to_show(errors, numbers, alpha)
     for smallest, error, n in zip(found, errors, numbers, strict=True):
         effect = smallest / error / np.sqrt(n)
         by_integral = power_by_integral(effect, n, alpha)
@@ -117,7 +136,7 @@ def test_the_smallest_difference_has_the_power(alpha):
         known = power_of_nct(effect, n, alpha)
         if n >= 16:  # SciPy's is NaN at some larger shifts
             np.testing.assert_allclose(known, 0.8, rtol=1e-9)
-    nothing = tasks_needed.smallest_to_show(np.array([0.1, 0.0]), np.array([5, 9.0]), 1)
+    nothing = numbers_needed.smallest_to_show(np.array([0.1, 0.0]), np.array([5, 9.0]), 1)
     assert np.isnan(nothing).all()
 
 
@@ -139,7 +158,7 @@ def test_smallest_differences_of_the_reference():
         n = np.count_nonzero(~absent, axis=1)
         assert n.tolist() == case["answer"]["n_families"]
         error = family_means.error_over_families(x, weights)
-        found = tasks_needed.smallest_to_show(error, n * 1.0, ALPHA / len(pairs))
+        found = numbers_needed.smallest_to_show(error, n * 1.0, ALPHA / len(pairs))
         expected = case["answer"]["smallest_to_show"]
         np.testing.assert_allclose(found, expected, atol=2e-8, rtol=0)
 
@@ -151,5 +170,5 @@ def test_the_power_of_many_tasks_is_that_of_the_noncentral_t(n):
     critical = stats.t.isf(alpha / 2, n - 1)
     shift = critical + np.array([-1.0, 0.0, 0.5, 0.84, 1.5, 3.0])
     expected = stats.nct.sf(critical, n - 1, shift)
-    found = tasks_needed._power_by_normal(shift, np.full(6, float(n)), np.full(6, critical))
+    found = numbers_needed._power_by_normal(shift, np.full(6, n - 1.0), np.full(6, critical))
     np.testing.assert_allclose(found, expected, atol=5e-4)
