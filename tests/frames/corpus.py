@@ -119,6 +119,20 @@ INPUTS["ids and names"] = Input(
     ),
     Read("model_name", "run_id", "global_step", "val_loss", ("env_id",), True, 2, 2, 2, 2),
 )
+NUMBERED = {
+    "words in capitals": {"ModelNo": AB, "SeedIdx": [1, 2], "EpochNr": [0, 5], "EnvIndex": ["x", "y"]},
+    "endings that number": {"algo_idx": AB, "run_num": [1, 2], "step_no": [0, 5], "task_index": ["x", "y"]},
+}
+for title, columns in NUMBERED.items():
+    algorithm, run, training, task = columns
+    INPUTS[title] = Input(
+        one(lambda columns=columns: rows(**columns, value="Reward")),
+        Read(algorithm, run, training, "Reward", (task,), False, 2, 2, 2, 2),
+    )
+INPUTS["folds that are numbered"] = Input(
+    one(lambda: rows(Learner=AB, FoldNr=[1, 2, 3], value="ValLoss")),
+    Read("Learner", "FoldNr", None, "ValLoss", (), True, 2, 3, matched=True),
+)
 INPUTS["scores without training"] = Input(
     one(lambda: rows(framework=AB, seed=[1, 2], dataset=["x", "y", "z"], value="auc")),
     Read("framework", "seed", None, "auc", ("dataset",), False, 2, 2, 1, 3),

@@ -18,6 +18,8 @@ from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 _Data = TypeVar("_Data", xr.DataArray, xr.Dataset)
 
 DIMS = ("algorithm", "run", "training")
+# Words at the end of names whose labels name or number things: env_id, model_name, fold_nr.
+OF_LABELS = ("id", "name", "idx", "index", "nr", "no", "num")
 # the coordinate of algorithms that says by number which look each has in pictures, and those of pairs
 COLOR_INDEX = "color_index"
 PAIR_COLORS = ("color_index_a", "color_index_b")
@@ -282,7 +284,7 @@ def noun(dim: str) -> str:
 
     Its plural has an s: "difficulty task" of difficulty.
     """
-    words = re.sub(r"^key_|_(?:id|name|key)$", "", dim, flags=re.IGNORECASE)
+    words = re.sub(rf"^key_|_(?:key|{'|'.join(OF_LABELS)})$", "", dim, flags=re.IGNORECASE)
     if words in _SEVERAL:  # a column may bear the name of all of its labels
         words = words.removesuffix("s")
     words = words.replace("_", " ").strip()

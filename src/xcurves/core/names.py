@@ -6,9 +6,9 @@ Names of scores are in `direction`, which also says which end of them is better.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from xcurves.core.labels import DIMS
+from xcurves.core.labels import DIMS, OF_LABELS
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -69,7 +69,6 @@ STATES = names_in("state status outcome")
 FAILED = names_in("crashed crash failed fail failure error errored")
 ENDED_EARLY = names_in("killed stopped pruned preempted")
 FINISHED = names_in("complete completed finished success succeeded done ok running")
-_OWN_NAME = re.compile(r"_(?:id|name)$")  # env_id, model_name
 _WORDS = re.compile(r"mAP|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 
 
@@ -79,12 +78,15 @@ def words_of(name: object) -> list[str]:
 
 
 def rank_of(name: object, known: Collection[str]) -> int | None:
-    """Return 0 for a known name, 1 for one whose last word is known, None otherwise; `_id` and `_name` do not count."""
-    plain = str(name).strip().casefold()
-    if plain in known or _OWN_NAME.sub("", plain) in known:
+    """Return 0 for a known name, 1 for one whose last word is known, None otherwise.
+
+    A last word that says that labels name or number things, as in env_id and FoldNr, does not count.
+    """
+    words = words_of(name)
+    named = words[:-1] if words[-1:] and words[-1] in OF_LABELS else words
+    if {str(name).strip().casefold(), "_".join(words), "_".join(named)} & set(known):
         return 0
-    words = words_of(_OWN_NAME.sub("", str(name).strip()))
-    if words and words[-1] in known:
+    if named and named[-1] in known:
         return 1
     return None
 
@@ -104,6 +106,18 @@ def dim_of(name: object) -> str | None:
     if rank_of(name, USUAL_EXTRAS) is not None:
         return "task"
     return None
+
+
+def dims_called(names: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, str]:
+    """Return which dims of an array are algorithm, run and training: those that are asked for, or called like them."""
+    found = {name: dim for dim, name in asked.items() if name is not None and name in names}
+    recognised: dict[str, str] = {}
+    for name in names:
+        usual = dim_of(name)
+        if usual in DIMS and usual not in {*names, *found.values(), *recognised.values()}:
+            recognised[name] = str(usual)
+    every = found | {name: dim for name, dim in recognised.items() if name not in found}
+    return {name: dim for name, dim in every.items() if name != dim}
 
 
 def is_metric(name: object) -> bool:
@@ -158,7 +172,7 @@ def confusable(names: Iterable[object]) -> tuple[str, str] | None:
 
 def _is_item_id(name: object) -> bool:
     """Return whether a whole name is that of items: of sample_id without its ending it is not."""
-    return str(name).strip().casefold() in ITEMS
+    return "_".join(words_of(name)) in ITEMS
 
 
 def _ends_like(name: object, known: Collection[str]) -> bool:

@@ -27,7 +27,7 @@ from xcurves.core.labels import (
     pick_one,
     plain_labels,
 )
-from xcurves.core.names import SYNONYMS, USUAL_EXTRAS
+from xcurves.core.names import dim_of, dims_called
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Verbatim, WrongType, call, give, of_path
 
 NO_TRAINING = "no_training"  # the attr of scores that have none, and of results of them
@@ -384,7 +384,7 @@ def has_no_training(scores: xr.DataArray, named: Collection[str] = ()) -> bool:
     if not has_runs or has_levels:
         return False
     tasks = [dim for dim in scores.dims if dim not in ("algorithm", "run")]
-    return all(dim in named or str(dim).lower() in USUAL_EXTRAS or _has_words(scores, dim) for dim in tasks)
+    return all(dim in named or dim_of(dim) == "task" or _has_words(scores, dim) for dim in tasks)
 
 
 def _has_words(scores: xr.DataArray, dim: Hashable) -> bool:
@@ -513,8 +513,8 @@ def _likely_renames(curves: xr.DataArray, core: Sequence[str], named: Collection
     missing = [name for name in core if name not in curves.dims]
     taken = {*DIMS, *core, *named}
     others = [str(dim) for dim in curves.dims if dim not in taken]
-    renames = {other: name for name in missing for other in others if other.lower() in SYNONYMS.get(name, "").split()}
-    left = [other for other in others if other not in renames and other.lower() not in USUAL_EXTRAS]
+    renames = {other: dim for other, dim in dims_called(others, {}).items() if dim in missing}
+    left = [other for other in others if other not in renames and dim_of(other) != "task"]
     unmet = [name for name in missing if name not in renames.values()]
     renames.update(zip(left, unmet, strict=False))
     return renames

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from xcurves.core.labels import DIMS
 from xcurves.core.name_patterns import CONFIG
 from xcurves.core.names import (
     ENDED_EARLY,
@@ -270,15 +269,3 @@ def are_alike(frame: pd.DataFrame, keys: Sequence[str], one: str, other: str) ->
 
 def _free(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     return [str(name) for name in frame.columns if name not in used]
-
-
-def dims_called(names: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, str]:
-    """Return which dims of an array are algorithm, run and training: those that are asked for, or called like them."""
-    found = {name: dim for dim, name in asked.items() if name is not None and name in names}
-    recognised: dict[str, str] = {}
-    for name in names:
-        usual = dim_of(name)
-        if usual in DIMS and usual not in {*names, *found.values(), *recognised.values()}:
-            recognised[name] = str(usual)
-    every = found | {name: dim for name, dim in recognised.items() if name not in found}
-    return {name: dim for name, dim in every.items() if name != dim}
