@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from frames.corpus import Asks, Files, Input, Read
+from frames.corpus import Asks, Files, Input, Read, Refuses
 
 INPUTS: dict[str, Input] = {}
 SEARCHES = {"tree": ("max_depth", 0.5), "svm": ("C", 0.6)}
@@ -119,6 +119,11 @@ INPUTS["a study whose sampler left notes"] = Input(
 INPUTS["a setting of a study that is typed"] = Input(
     lambda: {"study.csv": study(sampler="grid_id")},
     Read("params_model", "run", None, "value", (), False, 2, 6, says="trials of a study, chosen by GridSampler"),
+    ("--algorithm", "params_model"),
+)
+INPUTS["a setting of a study that is typed, of an unknown sampler"] = Input(
+    lambda: {"study.csv": study()},
+    Refuses("is a setting of trials, which are independent only if their sampler is random"),
     ("--algorithm", "params_model"),
 )
 INPUTS["studies in a folder"] = Input(

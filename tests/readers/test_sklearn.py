@@ -5,10 +5,12 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import xcurves
 from refusals import refused
+from xcurves import readers
 from xcurves.readers import sklearn as reader
 
 sklearn = pytest.importorskip("sklearn")
@@ -208,3 +210,37 @@ def test_an_array_that_was_transposed_is_refused(place):
     result[place] = result[place].T
     with refused("results", "(3, 2)", cure="Pass what learning_curve returned as it is"):
         reader.learning_curve({"bayes": tuple(result)})
+
+
+def test_fits_that_failed_are_failures_in_a_table_too(tmp_path, data):
+    """A table of cross_validate or of a search says NaN where a fit failed; both ways give the worst score there is."""
+    options = {"cv": FOLDS, "error_score": np.nan}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # how many fits failed
+        depths = {"shallow": 1, "deep": 2}
+        folds = {
+            name: cross_validate(Limited(max_depth=depth, random_state=0), *data, **options)
+            for name, depth in depths.items()
+        }
+        search = GridSearchCV(Limited(random_state=0), {"max_depth": [1, 2, 4]}, refit=False, **options).fit(*data)
+    assert np.isnan(folds["deep"]["test_score"]).any()
+    for name, result in folds.items():
+        write(pd.DataFrame(result), tmp_path / "folds" / f"{name}.csv")
+    write(pd.DataFrame(search.cv_results_), tmp_path / "search" / "cv_results.csv")
+
+    with pytest.warns(UserWarning, match="folds failed"):
+        by_python = reader.cross_validate(folds).curves.to_dataarray("test_score", training=None)
+    with pytest.warns(UserWarning, match="folds failed"):
+        by_table = readers.read(tmp_path / "folds").curves.to_dataarray("test_score")
+    np.testing.assert_array_equal(by_table.squeeze(), by_python)
+    assert (by_table.sel(algorithm="deep") == -np.inf).sum() == np.isnan(folds["deep"]["test_score"]).sum()
+
+    with pytest.warns(UserWarning, match="settings failed"):
+        of_settings = readers.read(tmp_path / "search").curves.to_dataarray("test_score")
+    of_splits = pd.DataFrame(search.cv_results_).filter(regex=r"split\d_test")
+    np.testing.assert_array_equal(of_settings.squeeze(), of_splits.fillna(-np.inf))
+
+
+def write(table, path):
+    path.parent.mkdir(exist_ok=True)
+    table.to_csv(path)

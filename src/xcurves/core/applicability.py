@@ -14,7 +14,8 @@ from xcurves.core.direction import says_higher
 from xcurves.core.refusal import UNSAID, Cure, Refusal
 
 MOST_TASKS = 200  # each of which is tested and described by itself
-_INDEPENDENT = ("randomsampler", "gridsampler", "unknown")
+UNKNOWN_SAMPLER = "unknown"  # of which no file says what it is
+_INDEPENDENT = ("randomsampler", "gridsampler", UNKNOWN_SAMPLER)
 
 
 class NotApplicableError(Exception):
@@ -136,7 +137,7 @@ def comparable(
 
 def adaptive_sampler(attrs: Mapping[Any, Any]) -> str:
     """Return the sampler that chooses trials by those before, of which their reader says so; "" if there is none."""
-    samplers = str(attrs.get("sampler", "unknown")).split(", ")
+    samplers = str(attrs.get("sampler", UNKNOWN_SAMPLER)).split(", ")
     return next((each for each in samplers if each.lower() not in _INDEPENDENT), "")
 
 

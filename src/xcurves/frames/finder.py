@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from xcurves.core import repeated_folds
+from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
+from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.absent import no_column
 from xcurves.frames.columns import JOINED
@@ -28,6 +30,7 @@ from xcurves.say.numbers import listed as in_words
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
+_SETTING_OF_TRIAL = "params_"  # of Optuna
 
 
 def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> Reading:
@@ -199,6 +202,7 @@ class _Finder(Found):
 
     def _find_algorithm(self, told: Known) -> None:
         if "algorithm" in self.roles:
+            _refuse_dependent_trials(self.frame, as_list(self.typed.get("algorithm")))
             return
         if told.rival is not None:
             named = [name for name in ("algorithm", told.rival) if n_labels(self.frame[name]) > 1]
@@ -320,6 +324,25 @@ class _Finder(Found):
             labels = roles.could_be_labels(self.frame, self.used)
             groups = self.keys("algorithm", "tasks")
             self.missing["run"] = [name for name in labels if not groups or varies(self.frame, groups, name)]
+
+
+def _refuse_dependent_trials(frame: pd.DataFrame, algorithm: Sequence[str]) -> None:
+    """Refuse settings of a search as algorithms, where trials may have been chosen by those before."""
+    settings = [name for name in algorithm if name.startswith(_SETTING_OF_TRIAL)]
+    if not settings or frame.attrs.get("sampler") != UNKNOWN_SAMPLER:
+        return
+    raise Refusal(
+        "algorithm",
+        settings[0],
+        "is a setting of trials, which are independent only if their sampler is random, and nothing says so",
+        Cure(
+            "If it is, say it: ",
+            Words(
+                "frame.attrs['sampler'] = 'RandomSampler'", "a column sampler in the table, RandomSampler in each row"
+            ),
+            ". Else search several times with each, and call the studies NAME_seed0, NAME_seed1, ...",
+        ),
+    )
 
 
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:

@@ -36,8 +36,8 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     """Say in one line which file it is, whatever parsing a damaged or hostile one raises."""
     try:
         yield
-    except (Refusal, ImportError, FileNotFoundError, IsADirectoryError):
-        raise
+    except (Refusal, ImportError, FileNotFoundError, IsADirectoryError, UserWarning):
+        raise  # warnings of our own may be errors
     except Exception as error:  # parsers of JSON, YAML, npz and events raise many kinds, RecursionError among them
         why = shorten(str(error), 120, placeholder=" ...") or type(error).__name__
         raise Refusal(

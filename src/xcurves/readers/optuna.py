@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.validation import existing_path
@@ -52,7 +53,6 @@ _MARKS = {  # the first letters, in small ones, of attributes that samplers stor
     "botorch": "BoTorchSampler",
 }
 
-UNKNOWN = "unknown"  # the sampler of which nothing is said
 _STUDY_NAME = re.compile(r'"study_name": ?("(?:[^"\\\\]|\\\\.)*")')  # in a journal
 
 _WRONG = {  # what is wrong with a database in which a query finds a row
@@ -150,7 +150,7 @@ def _value(study: Any, trial: Any) -> float:
 
 def whether_independent(sampler: str) -> str:
     """Return what makes trials of a study runs."""
-    if sampler == UNKNOWN:
+    if sampler == UNKNOWN_SAMPLER:
         return "trials of a study, independent only if its sampler is random, which no file says"
     return f"trials of a study, chosen by {sampler}"
 
@@ -372,11 +372,11 @@ def _sampler(study: Any) -> str:
     """Return what chose the trials of a study; no storage keeps it, but most samplers leave notes in it."""
     notes = [key for trial in study.trials[-1:] for key in trial.system_attrs]
     noted = sampler_of([*notes, *getattr(study, "system_attrs", {})])
-    if noted != UNKNOWN:
+    if noted != UNKNOWN_SAMPLER:
         return noted
     in_memory = type(getattr(study, "_storage", None)).__name__ == "InMemoryStorage"
     # `load_study` puts its default in
-    return type(study.sampler).__name__ if in_memory else UNKNOWN
+    return type(study.sampler).__name__ if in_memory else UNKNOWN_SAMPLER
 
 
 def sampler_of(notes: Sequence[str]) -> str:
@@ -385,7 +385,7 @@ def sampler_of(notes: Sequence[str]) -> str:
         for mark, name in _MARKS.items():
             if note.casefold().startswith(mark):
                 return name
-    return UNKNOWN
+    return UNKNOWN_SAMPLER
 
 
 def has_curves(path: Path) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import HIGHER
 from xcurves.core.name_patterns import CONFIG, join_labels
 from xcurves.core.names import dim_of
@@ -24,8 +25,9 @@ from xcurves.readers.formats import delimited
 from xcurves.readers.listing import read_by_itself
 from xcurves.readers.log_files import header, parsing
 from xcurves.readers.open_files import read_bytes
-from xcurves.readers.optuna import UNKNOWN, sampler_of, whether_independent
+from xcurves.readers.optuna import sampler_of, whether_independent
 from xcurves.readers.packages import CROSS_VALIDATION, CV_RESULTS, OPENML, OPTUNA_TABLE
+from xcurves.readers.sklearn import with_failures
 from xcurves.readers.source import Source
 
 _SPLIT = re.compile(r"split(?P<run>\d+)_(?P<score>(?:test|train)_.+)")
@@ -38,7 +40,12 @@ _SETTINGS_OF_TRIAL = "params_"
 _NOTE = "system_attrs_"  # before what samplers store with trials
 
 
-def _read(path: str | Path, source: Source, rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame]) -> pd.DataFrame:
+def _read(
+    path: str | Path,
+    source: Source,
+    rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame],
+    fits: str = "",  # what rows are, where a score that is missing says that a fit failed
+) -> pd.DataFrame:
     """Return the rows that are made of a table, or of those in a folder, each of which is of one algorithm."""
     path = Path(path)
     files = logs.find_logs(path, source)
@@ -46,7 +53,8 @@ def _read(path: str | Path, source: Source, rows_of: Callable[[pd.DataFrame, Pat
     for file in files:
         data = read_bytes(file)
         with parsing(file, source.what):
-            tables.append(as_numbers(delimited.parse(data, file)))
+            rows = as_numbers(delimited.parse(data, file))
+        tables.append(_with_failures(rows, file, fits) if fits else rows)
         missing_end = delimited.missing_end(data, file)
         if missing_end:
             provenance.warn(missing_end)
@@ -57,6 +65,15 @@ def _read(path: str | Path, source: Source, rows_of: Callable[[pd.DataFrame, Pat
         made = rows_of(table, path)
     made.attrs["source"] = f"{source.what} {logs.where(path)}"
     return made
+
+
+def _with_failures(table: pd.DataFrame, file: Path, fits: str) -> pd.DataFrame:
+    """Return a table in which each algorithm has the worst score there is where a fit of it failed."""
+    named = _named_algorithm(table)
+    if named is None:
+        return with_failures(str(file), table, fits)
+    parts = [with_failures(f"{file}, {name}", rows, fits) for name, rows in table.groupby(named, dropna=False)]
+    return pd.concat(parts).sort_index()
 
 
 def _names_of(files: Sequence[Path], root: Path, source: Source) -> list[str]:
@@ -113,7 +130,7 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
             axis=1,
         )
         # a table of results does not say how settings were chosen
-        made.attrs = {"sampler": UNKNOWN}
+        made.attrs = {"sampler": UNKNOWN_SAMPLER}
         return _with_direction(made)
     names = _names_of_settings(labels, candidates(table, of_setting))
     scores: dict[str, dict[str, Any]] = {}
@@ -208,7 +225,9 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         "n_pruned": n_pruned,
         "named_by": whether_independent(sampler),
     }
-    if study is None and n_pruned:  # the best of k trials is not told by those that were not pruned
+    if (
+        study is None and n_pruned and sampler != UNKNOWN_SAMPLER
+    ):  # the best of k trials is not told by those that were not pruned
         rival = _compared_setting(made[settings])
         if rival is not None:
             made.attrs[logs.RIVAL] = rival
@@ -279,7 +298,7 @@ def _determines(table: pd.DataFrame, known: str | list[str], name: str) -> bool:
 
 def read_search(path: str | Path) -> pd.DataFrame:
     """Return the scores of candidates in the results of a search of scikit-learn."""
-    return _read(path, CV_RESULTS, _search_rows)
+    return _read(path, CV_RESULTS, _search_rows, "settings")
 
 
 def read_trials(path: str | Path) -> pd.DataFrame:
@@ -294,7 +313,7 @@ def read_evaluations(path: str | Path) -> pd.DataFrame:
 
 def read_cross_validation(path: str | Path) -> pd.DataFrame:
     """Return the scores of folds that cross_validate of scikit-learn returned."""
-    return _read(path, CROSS_VALIDATION, _fold_rows)
+    return _read(path, CROSS_VALIDATION, _fold_rows, "folds")
 
 
 def has_folds_only(path: Path) -> bool:

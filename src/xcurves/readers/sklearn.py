@@ -12,13 +12,15 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.direction import HIGHER
 from xcurves.core.named_options import names_options
-from xcurves.core.refusal import Refusal, Verbatim, WrongType
+from xcurves.core.refusal import Refusal, Verbatim, Words, WrongType
 from xcurves.readers.common_rung import candidates
 from xcurves.readers.logs import check_named
 
+__all__ = ["cross_validate", "learning_curve", "search"]  # another serves tables of the same
+
 _FOLD = "fold"
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
-_SCORE = re.compile(r"^((mean|split\d+)_)?(test|train)_")
+_SCORE = re.compile(r"^(?:(?:mean|split\d+)_)?(?P<measure>(?:test|train)_.*)")
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
 # in the order of learning_curve
 _ARRAYS = ("train_score", "test_score", "fit_time", "score_time")
@@ -96,8 +98,8 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     1      tree     1         0.7
     """
     frames = {
-        name: _with_failures(
-            name,
+        name: with_failures(
+            f"results[{name!r}]",
             pd.DataFrame({key: column for key, column in result.items() if _SCORED.search(key)}),
             "folds",
         )
@@ -144,8 +146,8 @@ def search(results: Mapping[str, Any]) -> pd.DataFrame:
     ('algorithm', 'run')
     """
     frames = {
-        name: _with_failures(
-            name,
+        name: with_failures(
+            f"results[{name!r}]",
             _of_candidates(pd.DataFrame(dict(getattr(result, "cv_results_", result)))),
             "settings",
         )
@@ -185,16 +187,22 @@ def _of_candidates(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="params", errors="ignore").set_axis(candidates(table, settings), axis=0)
 
 
-def _with_failures(name: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
-    """Return rows in which a score that is NaN, as scikit-learn has it where a fit failed, is the worst there is."""
-    scores = [column for column in frame if _SCORE.match(str(column))]
-    tested = [column for column in scores if "test_" in str(column)]
+def with_failures(whose: str, frame: pd.DataFrame, things: str) -> pd.DataFrame:
+    """Return rows in which a score that is NaN, as scikit-learn has it where a fit failed, is the worst there is.
+
+    A measure that no row and no fold has was not taken: where all fits fail, scikit-learn returns nothing.
+    """
+    measure_of = {column: match["measure"] for column in frame if (match := _SCORE.match(str(column)))}
+    taken = {measure for column, measure in measure_of.items() if frame[column].notna().any()}
+    scores = [column for column, measure in measure_of.items() if measure in taken]
+    tested = [column for column in scores if measure_of[column].startswith("test_")]
     failed = frame[tested].isna().any(axis=1)
     if not failed.any():
         return frame
+    left_out = Words(". To leave them out say so: frame[frame[score] > -inf]", "")
     provenance.warn(
-        f"results[{name!r}]: {int(failed.sum())} of {len(frame)} {things} failed (no score); their scores are -inf, "
-        "worse than every other. To leave them out say so: frame[frame[score] > -inf]"
+        f"{whose}: {int(failed.sum())} of {len(frame)} {things} failed (no score); their scores are -inf, "
+        f"worse than every other{left_out}"
     )
     frame = frame.copy()
     for column in scores:
