@@ -78,7 +78,7 @@ def test_a_table_without_a_column_tells_those_that_it_has(refusal, curves):
     assert refusal("c.csv", "--run", "seed", "--value", "score") == f"--run seed {has}"
     assert refusal("c.csv", "--value", "return").startswith(f"--value return {has}")
     assert refusal("c.csv", "--extra", "task") == f"--extra task {has}"
-    assert refusal("c.csv", "--select", "task=x") == f"--select task=x: 'task' {has.replace('c.csv', 'ARCHIVE')}"
+    assert refusal("c.csv", "--select", "task=x") == f"--select task=x: 'task' {has}"
 
 
 def test_mixed_types_in_a_column_name_the_first_row(refusal, curves, here):
@@ -174,12 +174,11 @@ def test_what_is_no_archive(refusal, curves, here):
     assert refusal("tow.nc") == "tow.nc does not exist. Did you mean 'two.nc'?"
     assert refusal("souces") == "souces does not exist. Did you mean 'sources'?"
     assert refusal("two.nc") == (
-        "ARCHIVE has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value "
-        "score"
+        "two.nc has 2 variables that could be scores, score and other. Type one: python -m xcurves two.nc --value score"
     )
-    assert refusal("two.nc", "--value", "x") == "--value x is no variable of ARCHIVE. It has 'score', 'other'"
+    assert refusal("two.nc", "--value", "x") == "--value x is no variable of two.nc. It has 'score', 'other'"
     assert refusal("r.nc") == (
-        "ARCHIVE r.nc holds a result of randomized_anova, not curves. Name the archive that it was made from"
+        "r.nc holds a result of randomized_anova, not curves. Name the archive that it was made from"
     )
 
 
@@ -237,7 +236,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         ),
         (
             [TICTACTOE, "--select", "task=x"],
-            "--select task=x: 'task' is no dim of ARCHIVE. It has 'algorithm', 'run', 'training'",
+            f"--select task=x: 'task' is no dim of {TICTACTOE}. It has 'algorithm', 'run', 'training'",
         ),
         (
             [TICTACTOE, "--select", "algorithm=rate 0.1"],

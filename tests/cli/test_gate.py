@@ -148,7 +148,7 @@ def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
         (
             [11.9, 11.4],
             (),
-            "row 11 of ARCHIVE (new, score 11.9) differs from what it was at the earlier call, which a later one",
+            "row 11 of runs.csv (new, score 11.9) differs from what it was at the earlier call, which a later one",
         ),
         (
             BETTER[:1],
@@ -232,7 +232,7 @@ def test_tasks_are_averaged_where_they_are_named(capsys):
     status, _, err = gate(capsys)
     assert status == 2
     typed = "python -m xcurves gate runs.csv --baseline main --task env"
-    assert err.endswith(f"ARCHIVE has tasks, over which a run is averaged if they are named. Type: {typed}\n")
+    assert err.endswith(f"runs.csv has tasks, over which a run is averaged if they are named. Type: {typed}\n")
     status, out, _ = gate(capsys, "--task", "env", "--json")
     assert status == 0
     assert decided(out)["candidates"][0]["difference"] == pytest.approx(np.mean(BETTER[:8]) - np.mean(MAIN[:8]))
@@ -281,7 +281,7 @@ def test_a_champion_that_failed_is_refused_in_words_of_the_shell(capsys):
     status, _, err = gate(capsys)
     assert status == 2
     command = "python -m xcurves gate runs.csv --baseline main --fill-failed worst"
-    refused = "row 3 of ARCHIVE (main, score -inf) failed; a champion needs a mean. Say what failed runs count as: "
+    refused = "row 3 of runs.csv (main, score -inf) failed; a champion needs a mean. Say what failed runs count as: "
     assert err == f"python -m xcurves: {refused}--fill-failed worst. Type: {command}\n"
     status, out, _ = gate(capsys, "--fill-failed", "worst")
     assert status in (0, 1, 3)
@@ -292,7 +292,7 @@ def test_a_row_without_a_score_is_no_run_and_no_failure(capsys):
     write_log(("new", [12.0, None]))
     status, out, err = gate(capsys)
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "row 12 of ARCHIVE, of new, has no score. Give a failed run -inf" in err
+    assert "row 12 of runs.csv, of new, has no score. Give a failed run -inf" in err
 
 
 def test_without_a_log_or_a_column_of_candidates_it_says_what_is_missing(capsys):
@@ -389,7 +389,7 @@ def test_a_score_of_zero_is_a_run_that_no_later_call_may_change(here, capsys):
     better.to_csv("runs.csv", index=False)
     status, out, err = gate(capsys, "--ledger", "gate.json")
     assert (status, out) == (2, "")
-    assert "row 5 of ARCHIVE (new, score 9) differs from what it was" in err
+    assert "row 5 of runs.csv (new, score 9) differs from what it was" in err
 
 
 def test_the_plan_has_refresh_and_a_ledger_without_it_is_zero(here, capsys):
@@ -433,7 +433,7 @@ def test_a_score_that_is_logged_eight_times_is_named_by_its_rows(capsys):
     status, _, err = gate(capsys)
     assert status == 0
     assert err.endswith(
-        "warning: rows 11 and 12 of ARCHIVE (new, score 12.3) have the same score, and 7 of its 8 runs repeat one. "
+        "warning: rows 11 and 12 of runs.csv (new, score 12.3) have the same score, and 7 of its 8 runs repeat one. "
         "Were data copied?\n"
     )
     write_log(("new", BETTER[:8]))
@@ -490,7 +490,7 @@ def test_rows_keep_their_numbers_where_they_are_sorted_or_selected(capsys):
     pd.concat([other, frame])[::-1].to_csv("runs.csv", index=False)
     status, _, err = gate(capsys, "--select", "kind=x")
     assert status == 2
-    assert "row 2 of ARCHIVE, of new, has no score" in err
+    assert "row 2 of runs.csv, of new, has no score" in err
 
 
 def test_rows_of_one_run_are_refused_by_row_and_score_with_a_cure_that_works(capsys):
@@ -500,7 +500,7 @@ def test_rows_of_one_run_are_refused_by_row_and_score_with_a_cure_that_works(cap
     frame.to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
-    assert "rows 11 and 12 of ARCHIVE are both of candidate new, seed 7, with the scores 12 and 8." in err
+    assert "rows 11 and 12 of runs.csv are both of candidate new, seed 7, with the scores 12 and 8." in err
     assert "_run" not in err
     command = err.rstrip().partition("Type: python -m xcurves ")[2].split()
     assert main([*command, "--json"]) == 1
@@ -519,7 +519,7 @@ def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
     frame.drop(3).to_csv("runs.csv", index=False)
     status, _, err = gate(capsys)
     assert status == 2
-    assert "the run of main that begins in row 3 of ARCHIVE lacks 1 of 2 training" in err
+    assert "the run of main that begins in row 3 of runs.csv lacks 1 of 2 training" in err
     _, first, *_ = err.splitlines()
     assert main([*shlex.split(first, comments=True)[3:], "--json"]) == 1
     said = decided(capsys.readouterr().out)
@@ -535,7 +535,7 @@ def test_a_row_that_does_not_say_which_run_it_is_of_is_refused(capsys):
     frame.to_csv("runs.csv", index=False)
     status, out, err = gate(capsys, "--algorithm", "who", "--run", "seed")
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "row 11 of ARCHIVE has no seed. Write it, or leave the row out" in err
+    assert "row 11 of runs.csv has no seed. Write it, or leave the row out" in err
     frame.fillna({"seed": 0}).to_csv("runs.csv", index=False)
     assert gate(capsys, "--algorithm", "who", "--run", "seed")[0] == 3
 

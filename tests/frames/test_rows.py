@@ -51,9 +51,7 @@ def test_rows_that_repeat_because_of_a_column_name_it_and_its_labels():
 
 def test_the_cure_by_counting_keeps_networks_apart():
     frame = networks().drop(columns="seed")
-    with refused(
-        "run", "run", cure="It has 'game', 'agent', 'network', 'step', 'return'. Rows", kind=xcurves.Missing
-    ) as caught:
+    with refused("frame", cure="If runs are in the same order", names="^rows repeat") as caught:
         frame.curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
     exec(
         re.search(r"frame\['run'\] = .*cumcount\(\)", str(caught.value))[0],
@@ -72,9 +70,7 @@ def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
     shown = re.escape(f"column 'network' ({', '.join(map(str, labels))}) is not used")
     with pytest.raises(ValueError, match=f"^{shown}"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
-    with refused(
-        "run", "run", cure="It has 'game', 'agent', 'network', 'step', 'return'. Rows", kind=xcurves.Missing
-    ) as caught:
+    with refused("frame", cure="If runs are in the same order", names="^rows repeat") as caught:
         frame.drop(columns="seed").curves.to_dataarray("return", algorithm="agent", training="step", extra="game")
     assert "groupby(['game', 'agent', 'step', 'network'])" in str(caught.value)
 

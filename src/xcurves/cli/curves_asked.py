@@ -77,14 +77,14 @@ def _only_score(opened: Table | xr.Dataset, options: argparse.Namespace) -> str:
         raise Refusal(
             "path",
             str(options.archive),
-            f"ARCHIVE {options.archive} has no variable that could be scores",
+            f"{options.archive} has no variable that could be scores",
         )
     if len(names) > 1:
         command = command_with(options, ["--value", names[0]])
         raise Refusal(
             "path",
             str(options.archive),
-            f"ARCHIVE has {len(names)} variables that could be scores, {listed(names)}",
+            f"{options.archive} has {len(names)} variables that could be scores, {listed(names)}",
             f"Type one: {command}",
         )
     return names[0]
@@ -100,12 +100,12 @@ def read_curves(
     """Return one of several scores as curves, each run at its own levels or all at the union of them."""
     if isinstance(opened, xr.Dataset):
         if value not in opened:
-            raise not_found("value", value, "is no variable of ARCHIVE", value, opened.data_vars)
+            raise not_found("value", value, f"is no variable of {options.archive}", value, opened.data_vars)
         if options.missing_scores == "failed":
             raise Refusal(
                 "missing_scores",
                 options.missing_scores,
-                "--missing-scores failed is for rows of a table, and ARCHIVE has none",
+                f"--missing-scores failed is for rows of a table, and {options.archive} has none",
                 "Leave it out; of runs that end early say what they are with --runs-short",
             )
         return task_dims.with_training(opened[value], options.extra)

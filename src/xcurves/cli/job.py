@@ -117,7 +117,7 @@ def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:
         raise Refusal(
             "path",
             str(options.archive),
-            f"ARCHIVE {options.archive} holds a result of {kind.name}, not curves",
+            f"{options.archive} holds a result of {kind.name}, not curves",
             "Name the archive that it was made from",
         )
 
@@ -128,7 +128,7 @@ def _page_of_analysis(tree: xr.DataTree, options: argparse.Namespace) -> Path:
         raise Refusal(
             "path",
             str(options.archive),
-            f"ARCHIVE {options.archive} holds an analysis",
+            f"{options.archive} holds an analysis",
             "Make its page: --report page.html, or analyse its curves again: --include all",
         )
     return _write_report(tree, options.report, interactive=options.interactive)

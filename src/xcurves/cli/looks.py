@@ -231,7 +231,7 @@ def _opened(options: argparse.Namespace, what: str) -> Table | xr.Dataset:
         raise Refusal(
             "path",
             str(options.archive),
-            f"ARCHIVE {options.archive} holds an analysis, not {what}",
+            f"{options.archive} holds an analysis, not {what}",
             "Name the archive it was made from",
         )
     return opened

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +16,11 @@ from numpy.typing import NDArray
 from xcurves.cli.options import command_with
 from xcurves.cli.sources import Table, read_names
 from xcurves.core.labels import DIMS
+from xcurves.core.names import is_clock
 from xcurves.core.refusal import UNSAID, Refusal, Text
 from xcurves.core.run_checks import RunError, RunsWarning
 
 _RUN = "run"  # column of the number of a run of its algorithm, where the log has none
-_CLOCKS = {"time", "timestamp", "date", "datetime", "clock"}
-_CLOCKS |= {"created", "started", "finished", "ended", "completed", "updated"}
 _EPOCH = 1e8  # seconds since 1970: larger numbers are no durations
 _LEAST_FALLS = 4  # of numbers that may be durations, before their order says something
 
@@ -31,6 +29,7 @@ _LEAST_FALLS = 4  # of numbers that may be durations, before their order says so
 class RunLog:
     """Where the runs of each algorithm are in the log; nothing is known of an archive."""
 
+    path: str = ""
     rows: dict[tuple[str, str], int] = field(default_factory=dict)  # the first of each
     scores: dict[int, float] = field(default_factory=dict)  # where a row is a run
     # The algorithm and the number of each run, by how messages write its labels.
@@ -43,9 +42,9 @@ class RunLog:
         row = self.rows.get(who)
         if row is None:
             return error
-        named = f"the run of {who[0]} that begins in row {row} of ARCHIVE"
+        named = f"the run of {who[0]} that begins in row {row} of {self.path}"
         if row in self.scores:
-            named = f"row {row} of ARCHIVE ({who[0]}, score {self.scores[row]:g})"
+            named = f"row {row} of {self.path} ({who[0]}, score {self.scores[row]:g})"
         return RunError(argument, who, Text(named, *reason[1:]), cure)
 
     def say_warning(self, warning: Warning) -> str:
@@ -53,7 +52,8 @@ class RunLog:
         if not isinstance(warning, RunsWarning) or not self.scores:
             return str(warning)
         first, second = (self.rows[warning.algorithm, run] for run in warning.runs)
-        return f"rows {first} and {second} of ARCHIVE ({warning.algorithm}, score {self.scores[first]:g}){warning.what}"
+        whose = f"({warning.algorithm}, score {self.scores[first]:g})"
+        return f"rows {first} and {second} of {self.path} {whose}{warning.what}"
 
 
 @contextmanager
@@ -84,13 +84,13 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
         raise Refusal(
             "path",
             str(options.archive),
-            "ARCHIVE has tasks, over which a run is averaged if they are named",
+            f"{options.archive} has tasks, over which a run is averaged if they are named",
             f"Type: {command}",
         )
     if "training" not in columns and options.missing_scores != "failed":
-        _refuse_empty(frame, algorithm, score)
+        _refuse_empty(frame, algorithm, score, options)
     if run is not None:
-        _refuse_unnamed(frame, algorithm, run)
+        _refuse_unnamed(frame, algorithm, run, options)
     if options.duplicates == "raise":
         _refuse_repeats(table, options)
 
@@ -107,7 +107,7 @@ def numbered(table: Table, options: argparse.Namespace) -> tuple[Table, RunLog]:
         scores = dict(zip(_rows_of(frame), frame[score].tolist(), strict=True))
     made = table._replace(frame=frame, columns=columns | {"run": run})
     written = {(repr(name), str(int(number) - 1)): (name, number) for name, number in rows}
-    return made, RunLog(rows, scores, written)
+    return made, RunLog(str(options.archive), rows, scores, written)
 
 
 def _read_rows(table: Table, options: argparse.Namespace) -> Table:
@@ -115,7 +115,7 @@ def _read_rows(table: Table, options: argparse.Namespace) -> Table:
     named = read_names(table, options)
     columns, frame = named.columns, named.frame
     clock = columns.get("training")
-    if clock is None or options.training is not None or not _is_clock(clock):
+    if clock is None or options.training is not None or not is_clock(clock):
         return named
     has_run = "run" in columns
     if has_run and frame.duplicated([columns["algorithm"], columns["run"]]).any():
@@ -124,11 +124,6 @@ def _read_rows(table: Table, options: argparse.Namespace) -> Table:
     bare = table._replace(frame=table.frame.drop(columns=clock), columns=others)
     again = read_names(bare, options)
     return again._replace(frame=again.frame.assign(**{clock: table.frame[clock]}))
-
-
-def _is_clock(name: object) -> bool:
-    words = set(re.split(r"[^a-z]+", str(name).casefold()))
-    return bool(words & _CLOCKS)
 
 
 def _rows_of(frame: pd.DataFrame) -> list[int]:
@@ -142,7 +137,7 @@ def _oldest_first(table: Table) -> Table:
     of_run = [columns[dim] for dim in ("algorithm", "run") if dim in columns]
     taken = {*columns.values(), table.value}
     for name in frame:
-        if name in taken or not _is_clock(name):
+        if name in taken or not is_clock(name):
             continue
         times = _times_of(frame[name])
         if times is None:
@@ -182,20 +177,20 @@ def _is_falling(began: pd.Series[Any], algorithm: pd.Series[Any]) -> bool:
     return False
 
 
-def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str) -> None:
+def _refuse_empty(frame: pd.DataFrame, algorithm: str, score: str, options: argparse.Namespace) -> None:
     """Refuse a row of a run without a score: to leave it out would reward what failed."""
     empty = frame[frame[score].isna()]
     if len(empty):
         raise Refusal(
             "frame",
             UNSAID,
-            f"row {_rows_of(empty)[0]} of ARCHIVE, of {empty[algorithm].iloc[0]}, has no {score}",
+            f"row {_rows_of(empty)[0]} of {options.archive}, of {empty[algorithm].iloc[0]}, has no {score}",
             "Give a failed run -inf (inf where low scores are better), say --missing-scores failed, "
             "or leave out the row of one that is not made",
         )
 
 
-def _refuse_unnamed(frame: pd.DataFrame, algorithm: str, run: str) -> None:
+def _refuse_unnamed(frame: pd.DataFrame, algorithm: str, run: str, options: argparse.Namespace) -> None:
     """Refuse a row that does not say which run, or which algorithm, it is of."""
     for column in (algorithm, run):
         empty = frame[frame[column].isna()]
@@ -203,7 +198,7 @@ def _refuse_unnamed(frame: pd.DataFrame, algorithm: str, run: str) -> None:
             raise Refusal(
                 "frame",
                 UNSAID,
-                f"row {_rows_of(empty)[0]} of ARCHIVE has no {column}",
+                f"row {_rows_of(empty)[0]} of {options.archive} has no {column}",
                 "Write it, or leave the row out",
             )
 
@@ -226,7 +221,7 @@ def _refuse_repeats(table: Table, options: argparse.Namespace) -> None:
     raise Refusal(
         "path",
         str(options.archive),
-        f"rows {first} and {second} of ARCHIVE are both of {what}, with the scores {scores[0]:g}"
+        f"rows {first} and {second} of {options.archive} are both of {what}, with the scores {scores[0]:g}"
         f" and {scores[1]:g}{further}",
         f"Give each run a {columns['run']} of its own, or say which row to keep (first, last or mean). Type: {command}",
     )

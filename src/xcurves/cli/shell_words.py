@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xcurves.cli.options import NO_TRAINING, command_with, repeats_scores
+from xcurves.cli.options import NONE, command_with, repeats_scores
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import UNSAID, Audience, Call, Choices, Proposal, Refusal, Verbatim, Words
 
@@ -116,7 +116,7 @@ class Shell(Audience):
         if isinstance(value, bool):
             return [_flag(name, given=value)]
         if value is None:
-            value = NO_TRAINING
+            value = NONE
         return [_dashed(name), *_values(value)]
 
     def _of_failures(self, replacement: object, given: Mapping[str, Any]) -> list[str]:

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from xcurves import readers
 from xcurves.archive import read as read_archive
 from xcurves.archive_formats import engine_to_read
-from xcurves.cli.options import NO_TRAINING, SUBCOMMANDS, not_found
+from xcurves.cli.options import NONE, SUBCOMMANDS, not_found
 from xcurves.core import labels, repeated_folds
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
+from xcurves.core.names import dims_called
 from xcurves.core.refusal import Refusal, Text, of_path
 from xcurves.core.validation import existing_path, nearest_path
-from xcurves.frames.finder import read_frame
-from xcurves.frames.questions import settled
+from xcurves.frames.questions import read_settled
 from xcurves.frames.reading import Reading
-from xcurves.frames.roles import dims_called
 from xcurves.frames.wide_doubts import as_rows
 from xcurves.readers.open_files import expanding_to
 from xcurves.say.numbers import listed
@@ -107,17 +106,18 @@ def select(opened: Table | xr.Dataset, options: argparse.Namespace, *, may_lack:
                 f"--select {each}: say NAME=LABEL, such as --select task=Hopper",
             )
         selections.setdefault(name, []).append(label)
+    where = options.archive or EXAMPLE
     if not isinstance(opened, Table):
         # Before anything is left out: colours are those of the whole archive.
         opened = labels.with_color_index(opened)
         dims = {dim: getattr(options, dim) or dim for dim in DIMS}
         for name, labels_of in selections.items():
-            dim = _known(name, labels_of, opened.dims, dims, "dim")
+            dim = _known(name, labels_of, opened.dims, dims, f"dim of {where}")
             opened = opened.isel({dim: matching(name, labels_of, opened[dim].to_numpy())})
         return opened
     frame = opened.frame
     for name, labels_of in selections.items():
-        column = _known(name, labels_of, frame.columns, opened.columns, "column")
+        column = _known(name, labels_of, frame.columns, opened.columns, f"column of {where}")
         frame = frame[matching(name, labels_of, frame[column].to_numpy(), may_lack=may_lack)]
     return opened._replace(frame=frame)
 
@@ -135,7 +135,7 @@ def _known(
         raise not_found(
             "select",
             f"{name}={wanted[0]}",
-            f"--select {name}={wanted[0]}: {column!r} is no {what} of ARCHIVE",
+            f"--select {name}={wanted[0]}: {column!r} is no {what}",
             name,
             known,
             renamed,
@@ -182,7 +182,7 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     if table.how_read:
         return table
     given = _given(table, options)
-    reading = settled(read_frame(table.frame, given), given)
+    reading = read_settled(table.frame, given, given)
     columns = {dim: getattr(reading, dim) for dim in DIMS if getattr(reading, dim) is not None}
     columns |= {name: name for name in reading.tasks}
     said = reading.said
@@ -199,7 +199,7 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for dim in DIMS:
         asked = getattr(options, dim)
-        if dim == "training" and asked == NO_TRAINING and asked not in table.frame:
+        if dim == "training" and asked == NONE and asked not in table.frame:
             given[dim] = None
         elif asked is not None:
             given[dim] = asked

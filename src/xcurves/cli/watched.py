@@ -16,13 +16,13 @@ import xarray as xr
 from xcurves import readers
 from xcurves.array_types import Floats
 from xcurves.cli.curves_asked import read_curves
-from xcurves.cli.options import NO_TRAINING
+from xcurves.cli.options import NONE
 from xcurves.cli.scales import with_direction
 from xcurves.cli.sources import Table, read_names, select, table_of
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, EVALUATION, extra_dims
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.core.validation import NO_TRAINING as WITHOUT_TRAINING
+from xcurves.core.validation import NO_TRAINING
 from xcurves.frames.reading import Reading
 from xcurves.readers.growing import Files, GrowingLogs, NewRows
 
@@ -239,7 +239,7 @@ class WatchedRuns:
         assert self._roles is not None
         columns = dict(self._roles.columns)
         typed = {dim: columns.get(dim) for dim in DIMS}
-        typed["training"] = columns.get("training", NO_TRAINING)
+        typed["training"] = columns.get("training", NONE)
         extra = [name for dim, name in columns.items() if dim not in DIMS]
         return argparse.Namespace(**vars(self._options) | typed | {"extra": extra, "value": [self._roles.score]})
 
@@ -300,7 +300,7 @@ def _each_run(curves: xr.DataArray) -> Iterator[tuple[RunName, Floats, Floats]]:
     ordered = curves.transpose(*extra_dims(curves), "algorithm", "run", last)
     values = ordered.to_numpy()
     levels = np.zeros(values.shape)
-    if WITHOUT_TRAINING not in curves.attrs:
+    if NO_TRAINING not in curves.attrs:
         levels = np.broadcast_to(ordered["training"].transpose(..., last).to_numpy(), values.shape)
     labels = [ordered[dim].to_numpy().tolist() for dim in ordered.dims[:-1]]
     for place in np.argwhere(~np.isnan(values).all(axis=-1)).tolist():

@@ -7,14 +7,15 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.labels import did_you_mean
-from xcurves.core.refusal import Missing, Text, Words
+from xcurves.core.refusal import Missing, Text
+from xcurves.frames.reading import THE_FRAME
 
 _MOST = 20  # columns that a message names
 
 
 def no_column(argument: str, name: Any, frame: pd.DataFrame, cure: str | None = None) -> Missing:
     """Return that a frame has no column of a name: those it has, and the nearest of them or another cure."""
-    reason = Text("is no column of ", Words("the frame", "ARCHIVE"))
+    reason = Text("is no column of ", THE_FRAME)
     has = [repr(each) for each in frame.columns[:_MOST]]
     if len(frame.columns) > _MOST:
         has.append("...")

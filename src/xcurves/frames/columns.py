@@ -196,10 +196,10 @@ def _cure_of_missing(frame: pd.DataFrame, argument: str, column: Any, asked: Map
         return f". If it has a column for each {lost}: {give(columns=shared_pattern(list(map(str, scores)), lost))}"
     if argument != "run":
         return ""
-    return _cure_of_missing_run(frame, column, there, asked["value"])
+    return f". {cure_of_missing_run(frame, column, there, asked['value'])}"
 
 
-def _cure_of_missing_run(frame: pd.DataFrame, column: Any, there: Sequence[str], value: str) -> str:
+def cure_of_missing_run(frame: pd.DataFrame, column: Any, there: Sequence[str], value: str | None) -> str:
     """Return advice how to number runs, whose rows may repeat or not."""
     rest = [name for name in there if name != value] + unused_labels(frame, there)
     # Settings have as many rows each.
@@ -208,10 +208,10 @@ def _cure_of_missing_run(frame: pd.DataFrame, column: Any, there: Sequence[str],
         rest += settings
     if frame.duplicated(rest).any():
         return (
-            f". Rows repeat without it. If runs are in the same order at each {rest}: "
+            f"If runs are in the same order at each {rest}: "
             f"frame[{column!r}] = frame.groupby({rest}).cumcount(), which relies on the order of rows"
         )
-    return f". If each algorithm has one run: frame[{column!r}] = 0"
+    return f"If each algorithm has one run: frame[{column!r}] = 0"
 
 
 def _usual_columns(columns: Iterable[Any], dims: Iterable[str]) -> dict[str, Any]:

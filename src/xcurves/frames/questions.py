@@ -15,39 +15,43 @@ from xcurves.core.known import FIND
 from xcurves.core.name_patterns import compiled
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
+from xcurves.frames.columns import cure_of_missing_run
+from xcurves.frames.finder import read_frame
 from xcurves.frames.proposals import proposal
-from xcurves.frames.reading import OF_FRAME, Doubt, Reading, either
+from xcurves.frames.reading import OF_FRAME, THE_FRAME, Doubt, Reading, either
 from xcurves.frames.wide_columns import runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
 _NAME = "name"  # the column of logs that name their runs
 _WIDEST = 40  # letters of a value that a message shows
-_FRAME = Words("the frame", "ARCHIVE")
 _NOTHING = {
     "algorithm": "no column could be the algorithm, with a label for each of two or more",
     "run": "rows repeat and no column tells the runs apart",
     "score": "no column of numbers could be the score",
 }
-_ADD = {"run": "Add one, such as seed"}
 
 
-def settled(reading: Reading, given: Mapping[str, Any]) -> Reading:
-    """Return a reading of which all is told; else ask, with what was given before, or say what no column can be."""
-    refuse_names(reading, given)
+def read_settled(frame: pd.DataFrame, given: Mapping[str, Any], said: Mapping[str, Any]) -> Reading:
+    """Return the reading of a frame of which all can be told; else ask, or say what no column can be.
+
+    `given` are columns of roles and options; a question repeats what was `said`.
+    """
+    reading = read_frame(frame, given)
+    _refuse_names(reading, said)
     if reading.doubt is None:
         return reading
     if reading.doubt.choices:
-        raise ask(reading.doubt, given)
-    raise _impossible(reading.frame, reading.doubt)
+        raise ask(reading.doubt, said)
+    raise _impossible(reading, reading.doubt)
 
 
-def refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
+def _refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
     """Refuse names of runs, which say algorithm and run in one, as the names of algorithms."""
     said = {role for role, column in given.items() if column is not FIND}
     if reading.algorithm != _NAME or reading.run is not None or "algorithm" in said:
         return
     names = reading.frame[_NAME].astype(str).unique().tolist()
-    reason = Text("runs of ", _FRAME, f" are called {names[0]!r}")
+    reason = Text("runs of ", THE_FRAME, f" are called {names[0]!r}")
     patterns = [f"{{algorithm}}{mark}{{run}}" for mark in _MARKS]
     fitting = next((each for each in patterns if _splits(names, each)), None)
     if fitting is not None:
@@ -57,7 +61,7 @@ def refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
     raise Refusal(
         "frame",
         UNSAID,
-        Text("runs of ", _FRAME, f" are called {shown}: that does not say which are of one algorithm"),
+        Text("runs of ", THE_FRAME, f" are called {shown}: that does not say which are of one algorithm"),
         "Rename them, ppo-1, ppo-2, sac-1, sac-2, in what logged them or in the file",
     )
 
@@ -79,19 +83,23 @@ def unknown_words(doubt: Doubt) -> str:
 
 def ask(doubt: Doubt, given: Mapping[str, Any]) -> Doubtful:
     """Return the error that asks: each reading that fits as a call, with what it compares."""
-    question = Text(_FRAME, f" {unknown_words(doubt)}")
+    question = Text(THE_FRAME, f" {unknown_words(doubt)}")
     said = {role: column for role, column in given.items() if column is not FIND}
     return asked("frame", question, [proposal(said, choice) for choice in doubt.choices])
 
 
-def _impossible(frame: pd.DataFrame, doubt: Doubt) -> Refusal:
+def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
     """Return the error that says what no column can be, and what to do."""
+    frame = reading.frame
     lacking = [role for role, columns in doubt.unknown.items() if not columns] or ["run"]
     if "score" in lacking:
         text = _text_among_numbers(frame)
         if text is not None:
             return text
-    cure: list[Any] = [_ADD.get(lacking[0], "Add one")]
+    cure: list[Any] = ["Add one"]
+    if lacking[0] == "run":
+        there = [*reading.tasks, *filter(None, (reading.algorithm, reading.training))]
+        cure = [Words(cure_of_missing_run(frame, "run", there, reading.score), "Add one, such as seed")]
     if "score" in lacking:
         cure.append(_nearest_text(frame))
     n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)

@@ -20,6 +20,7 @@ ARGUMENTS = {
     "training": "training",
     "tasks": "extra",
 }
+THE_FRAME = Words("the frame", "ARCHIVE")
 OF_FRAME = Words("", "ARCHIVE: ")  # before what is said of a frame
 _MOST = 6  # columns that a message names
 

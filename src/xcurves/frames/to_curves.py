@@ -26,10 +26,9 @@ from xcurves.frames.columns import (
     names_of,
     with_text_names,
 )
-from xcurves.frames.finder import read_frame
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
-from xcurves.frames.questions import settled
+from xcurves.frames.questions import read_settled
 from xcurves.frames.reading import ARGUMENTS, Reading
 from xcurves.frames.score_columns import n_labels, numeric_columns
 from xcurves.frames.wide import Columns, of_each_value, with_joined
@@ -266,14 +265,7 @@ def _reading_of(
         return _as_named(frame, said)
     _refuse_lists(frame, said)
     _refuse_index(frame, said)
-    reading = read_frame(frame, {**said, **options})
-    doubt = reading.doubt
-    if doubt is not None and not doubt.choices and set(doubt.unknown) == {"run"}:
-        # Refused later, with the call that counts rows.
-        found = {role: getattr(reading, role) for role in ("score", "algorithm", "training")}
-        found = {role: column for role, column in found.items() if column is not None}
-        return _as_named(reading.frame, {"run": "run"} | found | {"tasks": list(reading.tasks)} | said)
-    return settled(reading, call)
+    return read_settled(frame, {**said, **options}, call)
 
 
 def _refuse_index(frame: pd.DataFrame, said: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
 from xcurves.frames.absent import no_column
+from xcurves.frames.reading import THE_FRAME
 from xcurves.frames.wide_summaries import (
     summary_columns,
     without_summaries,
@@ -49,7 +50,7 @@ def to_long(
         raise Refusal(
             "columns",
             columns,
-            Text(f"makes a column {taken[0]!r}, which ", Words("the frame", "ARCHIVE"), " has"),
+            Text(f"makes a column {taken[0]!r}, which ", THE_FRAME, " has"),
             _cure_of_taken(taken[0], is_score=taken[0] == value),
         )
     long = frame.melt(rest, list(parts.index), var_name=_COLUMN, value_name=_VALUE).rename(columns={_VALUE: value})
