@@ -110,18 +110,18 @@ RANDOMIZED_ANOVA = ResultKind(
     ),
     views={
         "f": View(
-            Drawing(plots.draw_f, title=plots.compared),
+            Drawing(picture=plots.f_ratios, title=plots.compared),
             {
-                "": "F ratios over their critical values: beyond 1 (dashed) is significant.",
+                "": "F ratios over their critical values: beyond 1 is significant.",
                 "split_plot": "Filled: the split-plot error terms, which conclusions rest on.",
                 "pooled": "Open: the pooled one of the paper.",
                 "welch": "Grey: Welch's statistic, which is the test of level here.",
                 "null": "Grey areas: F ratios of reassignments.",
             },
             many=View(
-                Drawing(plots.draw_f_of_tasks, rows=plots.task_rows, title=plots.compared),
+                Drawing(picture=plots.f_ratios_of_tasks, title=plots.compared),
                 "F ratios over their critical values, a row for each task, by the split-plot error terms: beyond 1 "
-                "(dashed) is significant. Beside: p of level and shape.",
+                "is significant.",
             ),
         )
     },

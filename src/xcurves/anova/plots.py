@@ -4,87 +4,102 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.anova.text import by_welch, claims, tests_that_speak
-from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.validation import is_without_training
-from xcurves.draw.drawn_names import list_rows
 from xcurves.pictures.cells import CellsPicture, by_task, sign_cells, task_labels
 from xcurves.pictures.pair_rows import rows_of_pairs
-from xcurves.pictures.rows import Column, Row, RowsPicture, marks_of
+from xcurves.pictures.rows import Column, Mark, Row, RowsPicture, marks_of
+from xcurves.pictures.styles import Style
 from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import label_of, p_text, with_units
+from xcurves.say.numbers import label_of, number, p_text, with_units
 from xcurves.say.pairs import displayed_pairs, keeps_direction, lower_is_better
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_GREY = "#BBBBBB"
-_FEW_ROWS = 24  # whose letters have the usual size
 _NAMED = 5  # algorithms that a title names
-_HIGH = 0.75  # of a null distribution, in rows
-_BINS = 80
+_PITCH_OF_F = 1.4  # height of a row of F ratios, of the usual one
 _TICKS = [factor * 10.0**power for power in range(-3, 5) for factor in (1, 2, 5)]
-_FILLS = {"split_plot": "black", "pooled": "white", "welch": _GREY}
+_LEAST_LOW, _LEAST_HIGH = (0.45, 2.2)  # ratios that an axis reaches at least
+_AROUND = (0.85, 1.2)  # of the lowest and of the highest ratio
+_STYLES = {term: Style(color, "-", "D") for term, color in
+           {"split_plot": "black", "pooled": "black", "welch": "#8C8C8C"}.items()}  # fmt: skip
 _ERROR_TERMS = ("split_plot", "pooled")
-_MARKERS = {"algorithm": ("D", "black"), "interaction": ("o", "white")}
+_OF_EFFECTS = {"algorithm": Style("black", "-", "D"), "interaction": Style("black", "-", "o")}
+_MARKS = {"algorithm": "\N{BLACK DIAMOND}", "interaction": "\N{WHITE CIRCLE}"}
 _CALLED = {"algorithm": "level", "interaction": "shape"}
 
 
-def draw_f(result: xr.Dataset, ax: Axes) -> None:
-    """Draw F ratios over their critical values, the split-plot error term filled, on the null distributions if kept.
+def f_ratios(result: xr.Dataset) -> RowsPicture:
+    """Return F ratios over their critical values, the split-plot error term filled, on the null distributions if kept.
 
-    Welch's statistic is drawn where it is the test of level.
+    Welch's statistic is there where it is the test of level.
     """
-    ax.set_xscale("log")
-    ax.axvline(1, color="black", linewidth=1, linestyle="--")
     shown = list(product(claims(result), _ERROR_TERMS))
     if by_welch(result).item():
         shown.insert(0, ("algorithm", "welch"))
-    values = []
-    for row, (effect, term) in enumerate(shown):
+    rows, flags = [], set()
+    for effect, term in shown:
         test = result.sel(effect=effect, error_term=term)
-        values.append(f"{_say_symbol('F', test['f'])}, {_say_symbol('p', test['pvalue'])}")
         f, critical = test["f"].item(), test["critical_value"].item()
-        if not 0 < critical < np.inf:
-            continue
-        if "null_distribution" in test:
-            _draw_null(test["null_distribution"].to_numpy() / critical, row, ax)
-        fill = _FILLS[term]
-        if f > 0:
-            ax.plot(f / critical, row, "D", markersize=7, markerfacecolor=fill, markeredgecolor="black", zorder=3,
-                    gid=term)  # fmt: skip
-    _mark_ratios(ax, result)
-    list_rows(ax, [f"{effect}, {term.replace('_', '-')}" for effect, term in shown])
-    ax.set_ylim(len(shown) - 0.5, -0.9)
-    _write_beside(ax, values)
+        has_ratio = 0 < critical < np.inf
+        marks: tuple[Mark, ...] = ()
+        if has_ratio and f > 0:
+            marks = (Mark(f / critical, style=_STYLES[term], filled=term != "pooled", flag=term),)
+            flags.add(term)
+        null: tuple[float, ...] = ()
+        if has_ratio and "null_distribution" in test:
+            ratios = test["null_distribution"].to_numpy() / critical
+            null = tuple(ratios[ratios > 0].tolist())  # without padding, which is NaN
+            flags.add("null")
+        texts = (_or_none(f, number(f)), _or_none(test["pvalue"].item(), p_text(test["pvalue"].item())))
+        rows.append(Row(f"{effect}, {term.replace('_', '-')}", marks, texts, distribution=null))
+    columns = (Column("f", "F"), Column("p", "p"))
+    return _on_ratios(result, rows, columns, pitch=_PITCH_OF_F, flags=frozenset(flags))
 
 
-def _mark_ratios(ax: Axes, result: xr.Dataset) -> None:
-    """Label the axis of ratios, in plain numbers if they are not too far apart."""
-    ax.set_xlabel(f"F ratio / critical value at the {provenance.alpha_of(result):g} level")
-    low, high = ax.get_xlim()
-    ax.set_xlim(min(low, 0.45), max(high, 2.2))
-    if max(high, 2.2) < 100 * min(low, 0.45):
-        ax.set_xticks([tick for tick in _TICKS if min(low, 0.45) <= tick <= max(high, 2.2)])
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.minorticks_off()
+def f_ratios_of_tasks(result: xr.Dataset) -> RowsPicture:
+    """Return F ratios over their critical values by the tests that speak, a row for each task."""
+    spoken = list(claims(result))
+    test = tests_that_speak(result).sel(effect=spoken)
+    ratios = by_task(test["f"] / test["critical_value"], "effect")
+    rows = []
+    for name, of_task, p in zip(
+        task_labels(result["f"], ["effect", "error_term"]), ratios, by_task(test["pvalue"], "effect"), strict=True
+    ):
+        marks = [
+            Mark(ratio, style=_OF_EFFECTS[effect], filled=effect == "algorithm")
+            for effect, ratio in zip(spoken, of_task.tolist(), strict=True)
+            if np.isfinite(ratio) and ratio > 0
+        ]
+        rows.append(Row(name, tuple(marks), tuple(_or_none(each, p_text(each)) for each in p.tolist())))
+    columns = tuple(Column(effect, f"{_MARKS[effect]} p") for effect in spoken)
+    key = ", ".join(f"{_MARKS[effect]} {_CALLED[effect]}" for effect in spoken)
+    return _on_ratios(result, rows, columns, key=key)
 
 
-def _draw_null(ratios: Floats, row: int, ax: Axes) -> None:
-    """Draw a histogram of ratios on a row, without the smallest 0.5 %."""
-    ratios = ratios[ratios > 0]  # without padding, which is NaN
-    if not ratios.size:
-        return
-    edges = np.geomspace(np.quantile(ratios, 0.005), ratios.max() * 1.0001, _BINS)
-    counts, _ = np.histogram(ratios, edges)
-    heights = row - _HIGH * counts / max(counts.max(), 1)
-    ax.stairs(heights, edges, baseline=row, fill=True, color=_GREY, zorder=1, gid="null")
+def _on_ratios(
+    result: xr.Dataset, rows: Sequence[Row], columns: tuple[Column, ...], key: str = "", **look: Any
+) -> RowsPicture:
+    """Return rows on a log axis of ratios, which has plain numbers if these are not too far apart."""
+    known = [mark.value for row in rows for mark in row.marks]
+    known += [end for row in rows if row.distribution for end in row.binned()[0][[0, -1]].tolist()]
+    low = min([_LEAST_LOW, *(_AROUND[0] * each for each in known)])
+    high = max([_LEAST_HIGH, *(_AROUND[1] * each for each in known)])
+    ticks: tuple[tuple[float, str], ...] = ()
+    if high < 100 * low:
+        ticks = tuple((tick, f"{tick:g}") for tick in _TICKS if low <= tick <= high)
+    label = f"F / critical value at the {provenance.alpha_of(result):g} level"
+    if key:
+        label += f"\n{key}"
+    return RowsPicture(tuple(rows), label, columns, reference=1.0, limits=(low, high), scale="log", ticks=ticks, **look)
+
+
+def _or_none(value: float, text: str) -> str:
+    return "none" if np.isnan(value) else text
 
 
 def differences(result: xr.Dataset) -> RowsPicture:
@@ -110,37 +125,10 @@ def differences_of_tasks(result: xr.Dataset) -> CellsPicture:
     return sign_cells(result["difference"], shown)
 
 
-def draw_f_of_tasks(result: xr.Dataset, ax: Axes) -> None:
-    """Draw F ratios over their critical values by the tests that speak, a row for each task."""
-    names = task_labels(result["f"], ["effect", "error_term"])
-    spoken = list(claims(result))
-    test = tests_that_speak(result).sel(effect=spoken)
-    ratios = by_task(test["f"] / test["critical_value"], "effect")
-    p = by_task(test["pvalue"], "effect")
-    ax.set_xscale("log")
-    ax.axvline(1, color="black", linewidth=1, linestyle="--")
-    for place, effect in enumerate(spoken):
-        marker, fill = _MARKERS[effect]
-        drawn = np.isfinite(ratios[:, place]) & (ratios[:, place] > 0)
-        rows = np.flatnonzero(drawn)
-        ax.plot(ratios[drawn, place], rows, marker, label=effect, markersize=5, linestyle="none",
-                markerfacecolor=fill, markeredgecolor="black")  # fmt: skip
-    _mark_ratios(ax, result)
-    list_rows(ax, names)
-    ax.grid(axis="y", alpha=0.3)
-    of = ", ".join(_CALLED[effect] for effect in spoken)
-    _write_beside(ax, [_say_pvalues(row, "2g") for row in p], f"p of {of}")
-
-
 def compared(result: xr.Dataset) -> str:
     """Return which algorithms a result compares, as a title."""
     names = result["algorithm"].to_numpy().astype(str).tolist() if "algorithm" in result.coords else []
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} algorithms"
-
-
-def task_rows(result: xr.Dataset) -> float:
-    """Return the number of tasks, each a row."""
-    return result["n_resamples"].isel({dim: 0 for dim in ("pair",) if dim in result["n_resamples"].dims}).size
 
 
 def contrasts(result: xr.Dataset) -> RowsPicture:
@@ -153,28 +141,3 @@ def contrasts(result: xr.Dataset) -> RowsPicture:
         for name, mark, p in zip(names, marks, np.ravel(result["pvalue"]).tolist(), strict=True)
     ]
     return RowsPicture(tuple(rows), label_of(result["estimate"]), (Column("p", "p"),))
-
-
-def _write_beside(ax: Axes, said: Sequence[str], what: str = "") -> None:
-    """Write a line beside each row, and below what it is."""
-    size = "small" if len(said) <= _FEW_ROWS else "x-small"
-    for row, line in enumerate(said):
-        ax.text(
-            1.04,
-            row,
-            line,
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            fontsize=size,
-        )
-    if what:
-        ax.set_xlabel(f"{ax.get_xlabel()}\nbeside: {what}")
-
-
-def _say_symbol(name: str, value: xr.DataArray) -> str:
-    return f"{name} = {value.item():.3g}" if value == value else f"no {name}"
-
-
-def _say_pvalues(values: Floats, digits: str) -> str:
-    said = [f"{p:.{digits}}" if p == p else "no p" for p in values]
-    return ", ".join(said) if set(said) != {"no p"} else "no p"

@@ -19,6 +19,7 @@ _SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v
 _ROW, _AROUND = 26, 150  # pixels of a row, and around all
 _POINTS = 0.18  # half of the height in which points are spread, in rows
 _BOX = 0.3  # half of the height of a box, in rows
+_HIGH = 0.75  # of a histogram, in rows
 _GOLDEN = 0.618034
 _BEYOND = 0.05  # of the width of all numbers, for what is drawn of an open side
 
@@ -105,8 +106,13 @@ def _traces(picture: RowsPicture) -> list[dict[str, Any]]:
 
 
 def _spread(at: float, row: Row) -> list[dict[str, Any]]:
-    """Return the box between the quartiles of a row, and its points."""
+    """Return the histogram of a row, the box between its quartiles, and its points."""
     traces: list[dict[str, Any]] = []
+    edges, shares = row.binned()
+    if edges.size:
+        around = {"x": np.repeat(edges, 2).tolist(), "y": [at, *np.repeat(at - _HIGH * shares, 2).tolist(), at]}
+        look = {"mode": "lines", "hoverinfo": "skip", "line": {"width": 0, "color": "#BFBFBF"}}
+        traces.append({"type": "scatter", **around, **look, "fill": "toself"})
     if row.quartiles is not None and np.isfinite(row.quartiles).all():
         low, middle, high = row.quartiles
         box = {"x": [low, high, high, low, low], "y": [at - _BOX, at - _BOX, at + _BOX, at + _BOX, at - _BOX]}

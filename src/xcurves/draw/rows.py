@@ -33,6 +33,7 @@ _POINTS = 0.18  # half of the height in which points are spread
 _DOTS, _HALF_OF_DOTS, _BELOW_DOTS = (-0.12, 0.25, 0.28)
 _GOLDEN = 0.618034  # turns of it spread points evenly, whatever their number
 _FAINT, _CLEAR, _MANY_DOTS = (0.15, 0.6, 20)  # opacity of very many dots and of few
+_HIGH = 0.75  # of a histogram, in rows
 _BAR = 0.012  # from one bracket to the next, as a share of the panel
 _BESIDE = 0.08  # between pictures beside each other, as a share of the panel
 _LEAST_PANEL = 60.0  # points of the width of one of them
@@ -158,7 +159,10 @@ def _draw_marks(ax: Axes, picture: RowsPicture) -> None:
 
 
 def _draw_spread(ax: Axes, at: float, row: Row) -> None:
-    """Draw the box between the quartiles of a row with its median, and its points."""
+    """Draw the histogram of a row, the box between its quartiles with the median, and its points."""
+    edges, shares = row.binned()
+    if edges.size:
+        ax.stairs(at - _HIGH * shares, edges, baseline=at, fill=True, color="0.75", zorder=1, gid="null")
     n = len(row.points)
     if n:
         spread = 2 * ((_GOLDEN * np.arange(n)) % 1) - 1

@@ -13,6 +13,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.pictures.styles import BLACK, Style, bounds_of
 
+_LOWEST, _BINS = 0.005, 80  # share of a distribution that is not shown, and edges of its histogram
 _TEXT_BELOW = 0.8  # height of a text below its row, in rows
 _MARGINS = 1.2  # height of the headings of columns with the margins, in rows
 _ONLY = 1.5  # height of a single row with texts beside it
@@ -46,6 +47,15 @@ class Row(NamedTuple):
     ink: str = "black"
     is_heading: bool = False
     gap: float = 0.0  # free rows above it
+    distribution: tuple[float, ...] = ()  # positive values that have a histogram on the row
+
+    def binned(self) -> tuple[Floats, Floats]:
+        """Return the edges of bins of the distribution, without its lowest 0.5 %, and their shares of the fullest."""
+        if not self.distribution:
+            return np.array([]), np.array([])
+        edges = np.geomspace(np.quantile(self.distribution, _LOWEST), max(self.distribution) * 1.0001, _BINS)
+        counts, _ = np.histogram(self.distribution, edges)
+        return edges, counts / max(counts.max(), 1)
 
 
 class Column(NamedTuple):
