@@ -156,7 +156,7 @@ def test_gate_and_sequential_take_the_name_too(capsys):
     assert main(planned) == 0
     out = capsys.readouterr().out
     assert "lower is better, as the name val_loss says" in out
-    assert "After look 2 of 2 (6 runs each): good is below bad" in out
+    assert "good has the lower mean val_loss after look 2 of 2 (6 runs each)" in out
 
 
 def test_metrics_that_are_joined_with_tasks_keep_their_direction(capsys):

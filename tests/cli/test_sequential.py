@@ -149,7 +149,7 @@ def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
         "agent=td3",
     )
     assert status == 0
-    assert out.startswith("After look 2 of 3 (10 runs each): sac is above td3 by ")
+    assert out.startswith("sac has the higher mean return after look 2 of 3 (10 runs each). It is shown to be higher ")
 
 
 def test_tasks_by_themselves_and_together(here, capsys):
@@ -327,7 +327,7 @@ def test_batches_are_those_of_the_selected_algorithms(here, capsys):
     chosen = ["--select", "agent=sac", "--select", "agent=td3"]
     status, out, err = look(capsys, "--look", "batch", "--looks", "3", *chosen)
     assert (status in (0, 3), err) == (True, "")
-    assert out.startswith("After look 2 of 3 (10 runs each)")
+    assert "after look 2 of 3 (10 runs each)" in out.splitlines()[0]
 
 
 @pytest.mark.parametrize(("name", "sign"), [("score", 1), ("loss", -1)])
@@ -350,4 +350,4 @@ def test_failed_runs_count_as_what_is_asked_for(name, sign, tmp_path, monkeypatc
     assert main(command[3:]) == 0
     out = capsys.readouterr().out
     assert "1 of 16 runs failed and counts as the worst score of its task." in out
-    assert f"b is {'above' if sign > 0 else 'below'} a by " in out
+    assert f"It is shown to be {'higher' if sign > 0 else 'lower'} than a, by " in out

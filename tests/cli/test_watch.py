@@ -131,7 +131,7 @@ def test_a_line_is_said_when_something_changed_and_ends_with_the_verdict(watchin
     assert "no look yet, the next at 2 complete runs" in out or "nothing shown at look 1 of 3" in lines[1]
     assert lines[-1].startswith("sac leads, mean return ")
     assert lines[-1].endswith("shown at look 3 of 3: sac better than td3")
-    assert "After look 3 of 3 (6 runs each): sac is above td3 by" in out
+    assert "sac has the higher mean return after look 3 of 3 (6 runs each). It is shown to be higher than td3" in out
 
 
 def test_runs_that_go_on_are_named_and_not_compared(watching):
@@ -283,7 +283,7 @@ def test_each_object_has_the_schema(watching):
     _, out, _ = watching(*pair_by_pair(6, gap=4.0), more=["--json"])
     for line in out.splitlines():
         jsonschema.validate(json.loads(line), SCHEMA, jsonschema.Draft202012Validator)
-    assert json.loads(line)["verdict"].startswith("After look 3 of 3")
+    assert json.loads(line)["verdict"].startswith("sac has the higher mean return after look 3 of 3")
     assert json.loads(line) == kept_now() | {"next": json.loads(line)["next"]}
 
 
@@ -292,7 +292,7 @@ def test_github_gets_the_last_answer(watching, monkeypatch, here):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
     watching(*pair_by_pair(6, gap=4.0), more=["--github", "--json"])
     written = (here / "summary.md").read_text()
-    assert written.startswith("**After look 3 of 3")
+    assert written.startswith("**sac has the higher mean return after look 3 of 3")
     assert written.count("Exit status 0") == 1
 
 

@@ -394,22 +394,20 @@ def test_digests_do_not_depend_on_what_is_added(curves):
 def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     said = found.curves.summary().split("\n")
     latest = found.isel(look=2)
-    first, second = (
-        f"sac is above {pair[6:]} by {estimated(difference, low, high)[:-1]}; {pvalue(p)})"
-        for pair in ("sac - td3", "sac - ddpg")
-        for low, high in [latest.difference_ci_simultaneous.sel(pair=pair).values]
-        for p in [latest.pvalue_adjusted.sel(pair=pair)]
-        for difference in [latest.difference.sel(pair=pair).item()]
-    )
-    still = "ddpg v td3 is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks left)"
+    nearest = latest.sel(pair="sac - ddpg")
+    by = estimated(nearest.difference.item(), *nearest.difference_ci_simultaneous.values)
+    still = "td3 v ddpg is still open: run 5 more of each of td3 and ddpg (at most 15 of each in the 3 looks left)"
     chance = round(100 * latest.chance.sel(pair="td3 - ddpg").item())
     assert said[0] == (
-        f"After look 3 of 6 (15 runs each): {first}; {second}; {still}, or stop without a claim about it. "
-        f"The 3 looks left show it in about {chance} of 100 cases (the difference as uncertain as it is now)."
+        "sac has the highest mean score after look 3 of 6 (15 runs each). It is shown to be higher than all others, by "
+        f"{by} than ddpg, the nearest."
     )
-    assert said[1].startswith("At look 1 no pair could be shown to differ, whatever its scores")
+    assert said[1] == f"{still}, or stop without a claim about it."
+    assert said[2].startswith(f"The 3 looks left show td3 v ddpg in about {chance} of 100 cases (the differences ")
+    assert said[3].startswith("At look 1 no pair could be shown to differ, whatever its scores")
+    assert said[4] == "Intervals and p hold for the 3 pairs of a task together."
     assert "too large on average" in said[-4]
-    assert "for all pairs together" in said[-2]
+    assert "at all looks together" in said[-2]
     assert "normal runs" in said[-1]
     assert still in found.sel(pair="td3 - ddpg").curves.summary()
 
@@ -426,8 +424,10 @@ def test_without_intervals_the_rest_is_the_same(curves, found):
     ]
     xr.testing.assert_identical(bare, found.drop_vars(extra))
     p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]
-    assert bare.curves.summary().startswith("After look 3 of 6 (15 runs each): sac is above td3 by ")
-    assert f"({pvalue(p)}); sac is above ddpg" in bare.curves.summary()
+    said = bare.curves.summary()
+    assert said.startswith("sac has the highest mean score after look 3 of 6 (15 runs each). It is shown to be higher ")
+    two = bare.sel(pair=["sac - td3"], algorithm=["sac", "td3"]).curves.summary()
+    assert re.search(rf"It is shown to be higher than td3, by [\d.]+ \({pvalue(p)}\)", two)
     assert "lower" not in bare.curves.table()
 
 
@@ -439,19 +439,22 @@ def test_the_better_one_stands_first(curves):
     )
     said = estimated(lower.difference[0, 2].item(), low, high)
     by = f"by {said[:-1]}; {pvalue(p)})"
-    assert f"td3 is below sac {by}" in lower.curves.summary()
-    turned = curves.isel(algorithm=[2, 1, 0]).curves.sequential(n_looks=6, n_resamples=999).curves.summary()
-    assert f"sac is above td3 {by}" in turned.split("\n")[0]
+    pair = lower.isel(pair=[0]).sel(algorithm=["sac", "td3"])
+    assert f"td3 has the lower mean score after look 3 of 6 (15 runs each). It is shown to be lower than sac, {by}" in (
+        pair.curves.summary()
+    )
+    turned = curves.isel(algorithm=[2, 1, 0]).curves.sequential(n_looks=6, n_resamples=999)
+    pair = turned.sel(pair=["td3 - sac"], algorithm=["td3", "sac"])
+    assert f"It is shown to be higher than td3, {by}" in pair.curves.summary()
 
 
 def test_the_last_look_ends_what_is_not_shown(curves):
     same = curves - curves.mean(["run", "training"])
     found = same.curves.sequential(n_looks=3, n_resamples=999)
     assert (found.undecided == 0).all()
-    assert re.search(
-        r"not shown to differ: \w+ v \w+ \(.*; p = .*, and 1 more\.",
-        found.curves.summary(),
-    )
+    answer, following = found.curves.summary().split("\n")[:2]
+    assert answer.endswith(" Any of the 3 may be the best: no difference is shown.")
+    assert "still open" not in following
 
 
 def test_table_and_frame(found):
@@ -498,7 +501,7 @@ def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves
     tree.curves.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "The statistic of every pair at each look" in page
-    assert "ddpg v td3 is still open" in page
+    assert "td3 v ddpg is still open" in page
     assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
     with pytest.raises(ValueError, match="does not say how many looks are planned"):
         curves.curves.analyze(include=["sequential"])

@@ -145,6 +145,7 @@ class Comparison:
     what_next: Callable[[xr.Dataset, str, str], Needed | None] = lambda *_: None
     more: Callable[[xr.Dataset], Iterable[Statement]] = lambda _: ()  # the sentences that are the kind's own
     scale: Scale = DIFFERENCE
+    caption: str = "Pairs of algorithms, {order}: their difference with its interval, and adjusted p."
     # further columns of the table, of pairs that are not turned
     columns: Callable[[xr.Dataset], Mapping[str, xr.DataArray]] = lambda _: {}
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.schema import Statement
 from xcurves.looks import ledger
 from xcurves.looks.gate_replay import DECISIONS
-from xcurves.looks.gate_text import current, gate_statements
-from xcurves.looks.sequential_text import n_done, next_batch, sequential_statements
-from xcurves.say.pairs import keeps_direction, lower_is_better
+from xcurves.looks.gate_text import current
+from xcurves.looks.sequential_text import n_done, next_batch
 from xcurves.say.result_frames import bounds
 
 _FLAGS = ("rejected", "undecided", "futile")
@@ -59,7 +56,6 @@ def of_sequential(result: xr.Dataset) -> dict[str, Any]:
     elif shown:
         decision = "all shown"
     return {
-        "pairs": [_pair(result, task["task"], pair) for task in tasks for pair in task["pairs"]],
         "next": {
             "runs": run_more,
             "decision": decision,
@@ -67,32 +63,8 @@ def of_sequential(result: xr.Dataset) -> dict[str, Any]:
             "undecided": open_pairs,
             "run_at_most": run_at_most,
             "by_task": tasks,
-            "details": _details(sequential_statements(result)),
         },
         "ledger": ledger.of_looks(result).as_json(),
-    }
-
-
-def _pair(result: xr.Dataset, task: dict[str, Any], pair: dict[str, Any]) -> dict[str, Any]:
-    """Return a pair as every answer has it: the better one first, by how much, unless pairs keep their direction."""
-    named = {}
-    if task:
-        named = {"task": ", ".join(map(str, task.values()))}
-    sides = [str(pair["algorithm_a"]), str(pair["algorithm_b"])]
-    difference, ends = pair["difference"], pair["difference_ci_simultaneous"]
-    if not keeps_direction(result):
-        if (difference > 0) if lower_is_better(result) else (difference < 0):
-            sides.reverse()
-        if difference < 0:
-            difference, ends = -difference, [-end for end in reversed(ends)]
-    first, second = sides
-    return named | {
-        "first": first,
-        "second": second,
-        "difference": difference,
-        "ci": ends,
-        "p": pair["pvalue_adjusted"],
-        "shown": pair["rejected"],
     }
 
 
@@ -139,15 +111,9 @@ def of_gate(result: xr.Dataset) -> dict[str, Any]:
             "progress": result["progress"].item(),
             "progress_ci": [end.item() for end in bounds(result["progress_ci"]).values()],
             "candidates": candidates,
-            "details": _details(gate_statements(result)),
         },
         "ledger": ledger.of_gate(result).as_json(),
     }
-
-
-def _details(said: Iterable[Statement]) -> list[str]:
-    """Return the sentences that are no part of the answer."""
-    return [each.text for each in said if each.role == "detail"]
 
 
 def _of_candidate(judged: xr.Dataset) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
 from xcurves.core.schema import (
     PAIR_COORDS,
+    Comparison,
     Drawing,
     Part,
     ResultKind,
@@ -48,7 +49,7 @@ def planned_looks(
 
 SEQUENTIAL = ResultKind(
     name="sequential",
-    question="Are there enough runs?",
+    question="What is shown so far, and what is to be run next?",
     argument="curves",
     variables={
         "undecided": Var(("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64),
@@ -124,13 +125,19 @@ SEQUENTIAL = ResultKind(
         "look.",
         "whole runs",
     ),
-    table=captioned(
-        sequential_text.sequential_table,
-        "Pairs of algorithms at the latest look, {order}: the difference with its repeated interval for all "
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_ci_simultaneous",
+        p="pvalue_adjusted",
+        noun=sequential_text.mean_score,
+        pair=sequential_text.at_latest_look,
+        reasons=sequential_text.untested,
+        more=sequential_text.more_of_looks,
+        caption="Pairs of algorithms at the latest look, {order}: the difference with its repeated interval for all "
         "pairs together, p adjusted over pairs, the look at which they were shown to differ, and in which share of "
         "cases the looks left show it (the difference as uncertain as it is now).",
+        columns=sequential_text.columns_of_looks,
     ),
-    statements=sequential_text.sequential_statements,
     for_programs=for_programs.of_sequential,
     views={
         "boundary": View(

@@ -90,7 +90,7 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
     }
     if kind.for_programs is not None:
         answer |= ask(kind, result, kind.for_programs, "to_dict")
-        answer["next"] = _NOTHING_NEXT | answer["next"]
+        answer["next"] = _NOTHING_NEXT | answer["next"] | {"details": texts["detail"]}
     return plain(answer)
 
 

@@ -49,10 +49,7 @@ def completed(kind: ResultKind) -> ResultKind:
     if statements is of_comparison:
         statements = partial(statements_of, kind.comparison)
     if table is of_comparison:
-        table = captioned(
-            partial(table_of, kind.comparison),
-            "Pairs of algorithms, {order}: their difference with its interval, and adjusted p.",
-        )
+        table = captioned(partial(table_of, kind.comparison), kind.comparison.caption)
     return replace(kind, statements=statements, table=table)
 
 
@@ -179,7 +176,7 @@ def compared(comparison: Comparison, part: xr.Dataset, on: str = "") -> Compared
         over=about.over,
         on=on,
         lower_is_better=lower_is_better(part),
-        has_limits=about.has_limits,
+        has_limits=about.has_limits and bool(part[comparison.interval].notnull().any()),
         has_p=bool(comparison.p),
         scale=comparison.scale,
         reasons=comparison.reasons(part),
@@ -279,13 +276,17 @@ def table_of(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
     amount = "difference"
     if comparison.scale is not DIFFERENCE:
         amount = comparison.estimate
-    columns = {amount: written["amount"], **bounds(written["interval"])}
+    columns = {amount: written["amount"]}
+    has_limits = bool(written["interval"].notnull().any())
+    if has_limits:
+        columns |= bounds(written["interval"])
     if comparison.p:
         columns["p"] = shown["p"]
     columns |= comparison.columns(result)
     frame = frame_of_pairs(columns, shown["amount"], shown[TURNED])
-    frame.attrs["interval"] = heading(result)
-    note_open_ends(frame, shown)
+    if has_limits:
+        frame.attrs["interval"] = heading(result)
+        note_open_ends(frame, shown)
     return frame
 
 
