@@ -260,7 +260,7 @@ def test_probabilities_without_p_are_shown_where_their_interval_leaves_out_one_h
     ends = np.array([[0.7, 0.96], [0.5, 0.97], [0.2, 0.8]])
     result = result.assign(gap_ci=result["gap_ci"].copy(data=ends))
     assert result.curves.summary().split("\n")[0] == (
-        "a is the likeliest to score higher. a or c may be the best; b is shown to be likelier to score lower (with "
+        "a has the higher score most often. a or c may be the best; b is shown to be likelier to score lower (with "
         "probability 0.90, 0.70 to 0.96)."
     )
     # c is before b with 1 - .45

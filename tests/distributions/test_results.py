@@ -90,23 +90,26 @@ def test_groups_without_trials_have_nothing_to_say(scores):
     assert said[2] == "algorithm 'b': no trial."
     with pytest.warns(UserWarning, match="no trial"):
         pairs = xcurves.compare_distributions(scores[0])
-    assert pairs.curves.summary().split("\n")[1] == "a - b: nothing can be said; trials are missing."
+    assert pairs.curves.summary().startswith("No pair could be compared: trials are missing.\nThe band holds")
 
 
 def test_comparisons_are_told_pair_by_pair():
     values = np.stack([np.arange(60.0), np.arange(60.0) + 100, np.arange(60.0)])
     scores = make_scores(values, algorithm=["a", "b", "c"], run=np.arange(60))
     result = xcurves.compare_distributions(scores)
-    said = result.curves.summary().split("\n")[1:]
-    assert re.match(r"b scores higher than a with probability 1\.000 \(0\.9\d\d to 1\.000\)", said[0])
-    assert (
-        "; b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, p < .001"
-        in said[0]
+    answer, *said = result.curves.summary().split("\n")
+    by = r"with probability 1\.000 \(0\.9\d\d to 1\.000\) against \w, the nearest\."
+    assert re.fullmatch(
+        rf"b has the higher score most often\. It is shown to be likelier to score higher than all others, {by}", answer
     )
-    assert said[1].startswith("a scores higher than c with probability 0.50 (")
-    assert "nowhere does one of them score higher outside the band" in said[1]
-    assert "p is adjusted (holm)" in said[-1]
-    assert "for distributions of similar spread" in said[-1]
+    assert said[0] == (
+        "a and b: b scores higher somewhere outside the band and is nowhere shown to score lower; KS distance 1, "
+        "p < .001."
+    )
+    assert said[1].startswith("a and c: nowhere does one of them score higher outside the band")
+    assert "its p is adjusted over pairs by Holm" in said[3]
+    assert "for distributions of similar spread" in said[3]
+    assert said[4] == "Intervals hold for the 3 pairs of a task together."
     assert "similar spread" in result.prob_greater_ci.attrs["interval"]
     assert "10,000" in result.ks_pvalue.attrs["method"]
     table = result.curves.table()

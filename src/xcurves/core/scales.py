@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Words(NamedTuple):
+    """What one algorithm is beside another, and what the best of two, or of more, has."""
+
+    beside: str
+    of_two: str
+    of_all: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +27,8 @@ class Scale:
     null: float  # the estimate where neither is better
     read: Callable[[Any], Any]
     write: Callable[[Any], Any]
-    up: tuple[str, str]  # what an algorithm is beside one other, and beside all, if high scores are good
-    down: tuple[str, str]
-    verbs: tuple[str, str]  # of one, or of several, that lead
-    leads: str  # what the best one has or is
+    up: Words  # of what is above, the better one if high scores are good
+    down: Words
     by: str  # by how much, behind "higher than the other"
     than: str = "than"  # in front of the nearest other, behind by how much
     number: str = "{}"  # an amount in brackets
@@ -32,20 +38,16 @@ DIFFERENCE = Scale(
     null=0.0,
     read=lambda estimate: estimate,
     write=lambda amount: amount,
-    up=("higher", "highest"),
-    down=("lower", "lowest"),
-    verbs=("has", "have"),
-    leads="the {most} {noun}",
+    up=Words("higher", "the higher {noun}", "the highest {noun}"),
+    down=Words("lower", "the lower {noun}", "the lowest {noun}"),
     by="by {}",
 )
 PROBABILITY = Scale(  # that the first scores higher
     null=0.5,
     read=lambda estimate: estimate - 0.5,
     write=lambda amount: amount + 0.5,
-    up=("likelier to score higher", "likeliest to score higher"),
-    down=("likelier to score lower", "likeliest to score lower"),
-    verbs=("is", "are"),
-    leads="the {most}",
+    up=Words("likelier to score higher", "the higher score more often", "the higher score most often"),
+    down=Words("likelier to score lower", "the lower score more often", "the lower score most often"),
     by="with probability {}",
     than="against",
 )
@@ -66,10 +68,8 @@ SPEED = Scale(  # of the first over the second
     null=1.0,
     read=_log,
     write=_exp,
-    up=("faster", "fastest"),
-    down=("slower", "slowest"),
-    verbs=("is", "are"),
-    leads="the {most} {noun}",
+    up=Words("faster", "the shorter {noun}", "the shortest {noun}"),
+    down=Words("slower", "the longer {noun}", "the longest {noun}"),
     by="{} times as fast",
     number="{} times as fast",
 )

@@ -11,11 +11,13 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, have_single_runs, refuse_many_tasks
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
+from xcurves.core.scales import PROBABILITY
 from xcurves.core.schema import (
     DASHED,
     MOST_CURVES,
     PAIR_COORDS,
     SCALED,
+    Comparison,
     Drawing,
     Part,
     ResultKind,
@@ -312,12 +314,18 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         "number of pairs by {correction}.",
         "trials along {dim}",
     ),
-    table=captioned(
-        text.comparison_table,
-        "Pairs of algorithms: probability that the first scores higher with its interval, the verdict by the band "
-        "(dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
+    comparison=Comparison(
+        estimate="prob_greater",
+        interval="prob_greater_ci_simultaneous",
+        p="",
+        noun=text.probability,
+        reasons=text.without_trials,
+        more=text.more_of_pairs,
+        scale=PROBABILITY,
+        caption="Pairs of algorithms, {order}: probability that the first scores higher with its interval, the verdict "
+        "by the band (dominance), the Kolmogorov-Smirnov distance and its adjusted p.",
+        columns=text.columns_of_bands,
     ),
-    statements=text.comparison_statements,
     views={
         "prob_greater": View(
             Drawing(picture=plots.prob_greater),

@@ -8,33 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from xcurves.core import labels
 from xcurves.core.run_checks import BUDGET
 from xcurves.core.schema import Statement, statements
-from xcurves.say.numbers import (
-    decimals_of,
-    ends_of,
-    estimated,
-    interval,
-    joined,
-    number,
-    percent,
-    pvalue,
-    rounded,
-    span,
-)
-from xcurves.say.pairs import (
-    TURNED,
-    PairRow,
-    better_first,
-    heading,
-    lower_is_better,
-    most_ahead,
-    rows_of,
-)
-from xcurves.say.result_frames import bounds, frame_of, frame_of_pairs
+from xcurves.say.numbers import ends_of, estimated, joined, number, percent, pvalue, span
+from xcurves.say.pairs import better_first, lower_is_better
+from xcurves.say.result_frames import bounds, frame_of
 
 _FEW = 4  # groups of trials, or pairs, of which each has a sentence
 _WHAT = {
@@ -248,127 +228,42 @@ def _pool(result: xr.Dataset) -> str:
     return f" Here all trials along {dim} are taken for independent ones of one distribution."
 
 
-def comparison_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield which algorithm is likeliest to score better, every one of a few pairs, and what the intervals are."""
-    details = []
+def probability(pairs: xr.Dataset) -> str:
+    """Return what pairs are compared by."""
+    if lower_is_better(pairs):
+        return "probability to score lower"
+    return "probability to score higher"
+
+
+def without_trials(task: xr.Dataset) -> dict[frozenset[str], str]:
+    """Return why pairs of one task have no probability, if they have none."""
+    sides = zip(*(task[f"algorithm_{side}"].to_numpy().tolist() for side in "ab"), strict=True)
+    return {frozenset(map(str, pair)): "trials are missing" for pair in sides}
+
+
+def more_of_pairs(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield what else is known of every one of a few pairs, and what the intervals are."""
     if result["prob_greater"].size <= _FEW:
-        details = [
-            f"{name}{_compared(pair)}"
-            for task, name in labels.named_tasks(result, "prob_greater")
-            for pair in labels.each_of(task, "pair")
-        ]
+        for task, name in labels.named_tasks(result, "prob_greater"):
+            for pair in labels.each_of(task, "pair"):
+                for text in _beside_the_probability(pair):
+                    yield Statement("detail", f"{name}{text}")
     how = _OF_STRATA
     if "ks_statistic" in result:
+        adjusted = result.attrs.get("correction", "holm").capitalize()
         how = (
-            "The band holds everywhere at once for one pair. Intervals of probabilities hold for all pairs together, "
-            f"bands for each pair by itself; p is adjusted ({result.attrs.get('correction', 'holm')}). "
+            f"The band holds everywhere at once for one pair, its p is adjusted over pairs by {adjusted}. "
             f"{_SAMPLES}{_pool(result)}"
         )
-    return statements(_better(result), [*details, how])
+    yield Statement("detail", how)
 
 
-def _better(result: xr.Dataset) -> str:
-    """Return who is likeliest to score better, and against whom that is shown; or in how many of all tasks one is."""
-    above = result[["prob_greater", "prob_greater_ci_simultaneous"]] - 0.5
-    more = "higher"
-    if lower_is_better(result):
-        more = "lower"
-        above = -above.assign_coords(ci_bound=list(labels.CI_BOUNDS[::-1]))
-    known = above["prob_greater"].notnull()
-    low, high = (above["prob_greater_ci_simultaneous"].sel(ci_bound=bound) for bound in labels.CI_BOUNDS)
-    shown = (low > 0) | (high < 0)
-    if not known.any():
-        return "No pair could be compared: trials are missing."
-    if known.size > known.sizes["pair"]:
-        noun = labels.task_noun(result["prob_greater"])
-        return (
-            f"In {int(shown.sum())} of {int(known.sum())} pairs within a {noun} one algorithm is shown to score {more} "
-            "more often, for all its pairs together."
-        )
-    pairs = above.squeeze([dim for dim in known.dims if dim != "pair"], drop=True)
-    return _likeliest(rows_of(_by_probability(pairs, shown.to_numpy().ravel())), more)
-
-
-def _likeliest(rows: list[PairRow], more: str) -> str:
-    """Return which algorithm of one task is likeliest to score higher, or lower, and against whom that is shown."""
-    best = str(most_ahead(rows))
-    of_best = [_seen_from(best, row) for row in rows if best in row[:2] and not np.isnan(row.amount)]
-    leads = sorted(of_best, key=lambda row: row.amount)
-    ahead = [row for row in leads if row.shown and row.amount > 0]
-    rest = [_against(row) for row in leads if row not in ahead]
-    others = " and ".join(rest[:2])
-    if len(rest) > 2:
-        others += f" and {len(rest) - 2} more"
-    together = ""
-    if len(rows) > 1:
-        together = ", for all pairs together"
-    if not any(row.shown for row in rows):
-        return (
-            f"No algorithm is shown to score {more} more often than another; the likeliest is {best}, beside "
-            f"{others}{together}."
-        )
-
-    parts = []
-    if len(ahead) > 2:
-        parts.append(
-            f"shown to score {more} more often than {len(ahead)} of {len(leads)} others, {_against(ahead[0])} … "
-            f"{_against(ahead[-1])}"
-        )
-    elif ahead:
-        beaten = " and ".join(_against(row) for row in ahead)
-        parts.append(f"shown to score {more} more often than {beaten}")
-    if rest:
-        parts.append(f"not shown to score {more} more often than {others}")
-    return f"{best} is the likeliest to score {more}: {'; '.join(parts)}{together}."
-
-
-def _by_probability(above: xr.Dataset, shown: NDArray[np.bool_]) -> xr.Dataset:
-    """Return pairs as they are displayed, by how much the probability that the first scores better is above 1/2."""
-    size = above["prob_greater"]
-    variables = {
-        "amount": size,
-        "interval": above["prob_greater_ci_simultaneous"],
-        "p": ("pair", np.where(shown, 0.0, 1.0)),
-        "shown": ("pair", shown),
-    }
-    pairs = xr.Dataset(variables, above.coords)
-    return better_first(pairs, size, ["amount", "interval"])
-
-
-def _seen_from(name: str, row: PairRow) -> PairRow:
-    """Return a pair with this algorithm as the first."""
-    if row.better == name:
-        return row
-    return PairRow(name, row.better, -row.amount, -row.high, -row.low, row.p, row.shown)
-
-
-def _against(row: PairRow) -> str:
-    probability = 0.5 + row.amount
-    ends = (0.5 + row.low, 0.5 + row.high)
-    said = rounded(probability, decimals_of(*ends, probability))
-    if np.isfinite(row.low):
-        said += f"; {interval(*ends, estimate=probability)}"
-    return f"{row.other} (probability {said})"
-
-
-def _compared(pair: xr.Dataset) -> str:
-    """Return what is known of one pair."""
-    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+def _beside_the_probability(pair: xr.Dataset) -> Iterator[str]:
+    """Yield which trials of one pair failed, and the verdict by the band of its distributions."""
     if pair["prob_greater"].isnull():
-        return f"{a} - {b}: nothing can be said; trials are missing."
-    # The one that is likelier to score better is first, as in the table.
-    first, second, more = a, b, "higher"
-    size, (low, high) = pair["prob_greater"].item(), ends_of(pair["prob_greater_ci_simultaneous"])
-    if lower_is_better(pair):
-        more = "lower"
-        size, low, high = 1 - size, 1 - high, 1 - low
-    if size < 0.5:
-        first, second = b, a
-        size, low, high = 1 - size, 1 - high, 1 - low
-    probability = number(size)
-    if np.isfinite(low):
-        probability = estimated(size, low, high)
-    parts = [f"{first} scores {more} than {second} with probability {probability}"]
+        return
+    a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    parts = []
     share_a = pair["share_infinite_a"].item()
     share_b = pair["share_infinite_b"].item()
     if share_a or share_b:
@@ -377,7 +272,8 @@ def _compared(pair: xr.Dataset) -> str:
         parts.append(_VERDICTS[pair["dominance"].item()].format(a=a, b=b))
         p = pvalue(pair["ks_pvalue_adjusted"].item())
         parts.append(f"KS distance {number(pair['ks_statistic'].item())}, {p}")
-    return f"{'; '.join(parts)}."
+    if parts:
+        yield f"{a} and {b}: {'; '.join(parts)}."
 
 
 def statistic_table(result: xr.Dataset) -> pd.DataFrame:
@@ -431,18 +327,15 @@ def statistic_digest(result: xr.Dataset) -> pd.DataFrame:
     return frame_of(columns)
 
 
-def comparison_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the clearest first."""
-    size = result["prob_greater"] - 0.5
-    shown = better_first(result, size, ["dominance"], ["prob_greater", "prob_greater_ci_simultaneous"])
-    columns = {
-        "prob_greater": shown["prob_greater"],
-        **bounds(shown["prob_greater_ci_simultaneous"]),
+def columns_of_bands(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return what the table has of each pair besides its probability: the verdict by the band, distance and p."""
+    if "ks_statistic" not in result:
+        return {}
+    turned = better_first(result, result["prob_greater"] - 0.5, ["dominance"])["dominance"]
+    # each of them somewhere, whatever their order
+    both = abs(turned) == 2
+    return {
+        "dominance": abs(turned).where(both, turned),
+        "KS": result["ks_statistic"],
+        "p": result["ks_pvalue_adjusted"],
     }
-    if "ks_statistic" in shown:
-        columns["dominance"] = shown["dominance"]
-        columns["KS"] = shown["ks_statistic"]
-        columns["p"] = shown["ks_pvalue_adjusted"]
-    frame = frame_of_pairs(columns, size, shown[TURNED])
-    frame.attrs["interval"] = heading(shown)
-    return frame

@@ -9,7 +9,7 @@ from math import inf, isfinite, isnan
 import xarray as xr
 
 from xcurves.core.provenance import SCORE_NAME
-from xcurves.core.scales import DIFFERENCE, Scale
+from xcurves.core.scales import DIFFERENCE, Scale, Words
 from xcurves.say.numbers import decimals_of, interval, open_interval, pvalue, rounded
 from xcurves.say.pairs import PairRow, most_ahead
 
@@ -39,23 +39,23 @@ class Compared:
     @property
     def better(self) -> str:
         """Return "higher", or "lower" where low scores are better."""
-        return self._words[0][0]
+        return self._words[0].beside
 
     @property
     def leads(self) -> str:
-        """Return what the best of two, or of more, has or is: "the highest mean score"."""
-        of_one, of_all = self._words[0]
+        """Return what the best of two, or of more, has: "the highest mean score"."""
+        better, _ = self._words
         if len(self.algorithms) > 2:
-            of_one = of_all
-        return self.scale.leads.format(most=of_one, noun=self.score)
+            return better.of_all.format(noun=self.score)
+        return better.of_two.format(noun=self.score)
 
     @property
     def worse(self) -> str:
         """Return the opposite of `better`."""
-        return self._words[1][0]
+        return self._words[1].beside
 
     @property
-    def _words(self) -> tuple[tuple[str, str], tuple[str, str]]:
+    def _words(self) -> tuple[Words, Words]:
         """Return the words for better ones and for worse ones."""
         if self.lower_is_better:
             return self.scale.down, self.scale.up

@@ -143,12 +143,14 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
         yield Statement("answer", text)
     yield from comparison.more(result)
 
-    if n_pairs > 1:
-        adjusted = ""
+    held, adjusted, what = "Intervals", "", "intervals are"
+    if comparison.p:
+        held, what = "Intervals and p", "p is"
         if "correction" in result.attrs:
             adjusted = f" (p by {result.attrs['correction'].capitalize()})"
-        yield Statement("detail", f"Intervals and p hold for the {n_pairs} pairs of a {noun} together{adjusted}.")
-    for text in unadjusted_over_tasks(n_tasks, noun):
+    if n_pairs > 1:
+        yield Statement("detail", f"{held} hold for the {n_pairs} pairs of a {noun} together{adjusted}.")
+    for text in unadjusted_over_tasks(n_tasks, noun, what):
         yield Statement("caution", text)
 
 
@@ -228,18 +230,18 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
         return f"In no {noun} could any pair be compared."
 
     counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)
-    more, most = comparison.scale.up
+    words = comparison.scale.up
     if lower_is_better(paired):
-        more, most = comparison.scale.down
+        words = comparison.scale.down
     others = "the other"
     if len(np.union1d(paired["algorithm_a"], paired["algorithm_b"])) > 2:
         others = "all others"
         if "reference" in paired.attrs:
             others += " that it is compared with"
-    leads = comparison.scale.leads.format(most=most, noun=comparison.noun(paired))
+    leads = words.of_all.format(noun=comparison.noun(paired))
     return (
         f"{leads[:1].upper()}{leads[1:]} of {count(n_best.total(), noun)}: {counts}; in "
-        f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {more} than {others}."
+        f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {words.beside} than {others}."
     )
 
 

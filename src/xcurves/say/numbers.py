@@ -255,10 +255,10 @@ def counted(pvalues: Floats, alpha: float, what: str, things: str) -> str:
     return f"{words}."
 
 
-def unadjusted_over_tasks(n_tasks: int, task: str) -> Iterator[str]:
+def unadjusted_over_tasks(n_tasks: int, task: str, what: str = "p is") -> Iterator[str]:
     """If there are several tasks, of this noun, yield that p is for each by itself."""
     if n_tasks > 1:
-        yield f"Each {task} was tested by itself: p is not adjusted for the number of {task}s."
+        yield f"Each {task} was tested by itself: {what} not adjusted for the number of {task}s."
 
 
 def reassigned(result: xr.Dataset, what: str) -> str:

@@ -61,19 +61,18 @@ def best_sentence(made: Compared) -> str:
         value = f", {quantity(made.means[best], made.units)}"
     if made.over:
         value += f" {made.over}"
-    one, several = made.scale.verbs
     if made.above(best):
         why = _who_is_above(made, best)
         among = f"{made.among[:1].lower()}{made.among[1:]}"
-        return f"No best can be named: {among}{best} {one} {made.leads}{value}, but {why}."
+        return f"No best can be named: {among}{best} has {made.leads}{value}, but {why}."
 
     equal = [beside(best, row) for row in made.own_rows if row.amount == 0 and best in row[:2]]
     if not equal:
-        return f"{made.among}{best} {one} {made.leads}{value}."
+        return f"{made.among}{best} has {made.leads}{value}."
     names = listed([best, *equal], _MOST_NAMED)
     if len(equal) == len(made.algorithms) - 1:
         return f"{made.among}{names} have the same {made.score}{value}."
-    return f"{made.among}{names} {several} {made.leads}{value}."
+    return f"{made.among}{names} have {made.leads}{value}."
 
 
 def _who_is_above(made: Compared, best: str) -> str:
@@ -332,8 +331,8 @@ def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE)
 
     phrases = []
     for group, verdict in (
-        (higher, f"shown to be {made.scale.up[0]}"),
-        (lower, f"shown to be {made.scale.down[0]}"),
+        (higher, f"shown to be {made.scale.up.beside}"),
+        (lower, f"shown to be {made.scale.down.beside}"),
         (unshown, "not shown to differ"),
     ):
         names = [f"{row.better} ({_signed(made, row)})" for row in group]
