@@ -387,3 +387,30 @@ def test_a_process_prints_json_only():
 def test_answers_of_arrays_are_refused():
     with pytest.raises(TypeError):
         xcurves.to_dict(xr.DataArray([1.0]))
+
+
+@pytest.mark.parametrize(
+    ("rng", "said"),
+    [(0, 0), (2**53 - 1, 2**53 - 1), (2**53, {"digits": str(2**53)}), (2**127, {"digits": str(2**127)})],
+)
+def test_a_seed_is_a_number_that_every_program_reads_exactly(rng, said):
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
+    result = curves.curves.pairwise(rng=rng)
+    found = checked(json.dumps(result.curves.to_dict()))["settings"]["rng"]
+    assert found == said
+    seed = found if isinstance(found, int) else int(found["digits"])
+    assert curves.curves.pairwise(rng=seed).identical(result)
+
+
+def test_a_seed_that_is_not_known_is_null():
+    result = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).curves.pairwise(rng=0)
+    del result.attrs["rng"]
+    assert checked(json.dumps(result.curves.to_dict()))["settings"]["rng"] is None
+
+
+@pytest.mark.parametrize("seed", ["0", 0.5, -1, 2**53, {}, {"digits": "12"}])
+def test_the_schema_refuses_what_is_no_seed(seed):
+    answer = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).curves.pairwise(rng=0).curves.to_dict()
+    answer["settings"]["rng"] = seed
+    with pytest.raises(jsonschema.ValidationError):
+        checked(json.dumps(answer))

@@ -19,9 +19,9 @@ from xcurves.say.comparing import algorithms_of, needed, pairs_of
 from xcurves.say.pairs import lower_is_better
 
 SCHEMA = "xcurves-answer/1"
+_LARGEST_EXACT = 2**53 - 1  # whole number of JSON that is a double in most programs
 _SETTINGS = (
     "confidence_level",
-    "rng",
     "n_resamples",
     "paired",
     "reference",
@@ -251,4 +251,14 @@ def _next(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
 def _settings(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
     """Return what gives the same numbers again."""
     given = {name: result.attrs[name] for name in _SETTINGS if name in result.attrs}
-    return {"method": kind.name, **given, "xcurves": result.attrs.get("xcurves_version")}
+    seed = _seed(result.attrs.get("rng"))
+    return {"method": kind.name, **given, "rng": seed, "xcurves": result.attrs.get("xcurves_version")}
+
+
+def _seed(rng: str | None) -> int | dict[str, str] | None:
+    """Return a seed as a number; its digits where it is larger than what every program reads exactly."""
+    if rng is None:
+        return None
+    if int(rng) > _LARGEST_EXACT:
+        return {"digits": rng}
+    return int(rng)
