@@ -134,6 +134,65 @@ def test_a_line_is_said_when_something_changed_and_ends_with_the_verdict(watchin
     assert "sac has the higher mean return after look 3 of 3 (6 runs each). It is shown to be higher than td3" in out
 
 
+def test_the_first_lines_say_where_runs_come_from_and_when_something_can_be_shown(watching):
+    begin, *later = pair_by_pair(2)
+    begin()
+    _, out, _ = watching(*later)
+    assert out.splitlines()[:4] == [
+        "Source: CSV below runs",
+        "Runs: levels of the path are algorithm, run",
+        "read as algorithm = algorithm, run = run, training = step, score = return",
+        "Of 2 algorithms none can be shown to be better before look 3, of 6 runs, whatever the scores",
+    ]
+    assert out.count("read as") == out.count("whatever the scores") == 1
+
+
+def test_files_of_runs_in_folders_of_algorithms_are_levels_of_paths(watching):
+    def files():
+        for algorithm in ("sac", "td3"):
+            write_run(algorithm, 0)
+            Path("runs", algorithm, "0", "progress.csv").replace(Path("runs", algorithm, "0.csv"))
+            Path("runs", algorithm, "0").rmdir()
+
+    files()
+    _, out, _ = watching()
+    assert out.startswith("Source: CSV below runs\nRuns: levels of the path are algorithm, run\n")
+    assert lines_of(out)[0].startswith("td3 leads, mean return ")
+    assert "(1 run), sac " in lines_of(out)[0]
+
+
+@pytest.mark.parametrize(
+    ("looks", "tasks"), [("2,4,6", [""]), slow("4,8", [""]), slow("2,4", ["", "hop"]), ("2,4", [""]), slow("1,5", [""])]
+)
+def test_what_no_look_can_show_is_what_the_clearest_runs_do_not_show(looks, tasks, watching):
+    """The sentence is of the plan; which look first shows an enormous difference is found by looking."""
+    sizes = [int(size) for size in looks.split(",")]
+
+    def all_tasks(run):
+        for task in tasks:
+            write_pair(run, gap=1e4, task=task and f"on_{task}")
+
+    tasks = tasks if len(tasks) == 1 else ["walk", "hop"]
+    steps = [lambda run=run: all_tasks(run) for run in range(sizes[-1])]
+    _, out, _ = watching(*steps, command=[*COMMAND[:-1], looks])
+    answers = [line for line in lines_of(out) if "shown at look" in line and "nothing shown" not in line]
+    expected = "no look can show that one is better, whatever the scores: plan more runs with --looks"
+    if answers:
+        first = int(re.search(r"shown at look (\d)", answers[0])[1])
+        expected = (
+            f"none can be shown to be better before look {first}, of {sizes[first - 1]} runs, whatever the scores"
+        )
+    assert f"Of 2 algorithms {expected}\n" in out
+
+
+def test_programs_are_told_which_looks_can_show_nothing(watching):
+    _, out, _ = watching(lambda: write_pair(0), more=["--json"])
+    answer = json.loads(out.splitlines()[-1])
+    assert answer["cautions"] == [
+        "Of 2 algorithms none can be shown to be better before look 3, of 6 runs, whatever the scores"
+    ]
+
+
 def test_runs_that_go_on_are_named_and_not_compared(watching):
     def begin():
         write_pair(0)

@@ -33,6 +33,14 @@ _MOST_STEPS = 10_000  # of a budget
 _NAMED = ("intersection", "union", "final")
 
 
+def where_from(frame: pd.DataFrame) -> list[str]:
+    """Return the lines that say where rows come from: the source, and what names their runs."""
+    lines = [f"Source: {frame.attrs['source']}"]
+    if "named_by" in frame.attrs:
+        lines.append(f"Runs: {frame.attrs['named_by']}")
+    return lines
+
+
 def curves_of_options(opened: Table | xr.Dataset, options: argparse.Namespace) -> Iterator[tuple[str, xr.DataArray]]:
     """Yield the curves that the options ask for of what was selected, with the name of each."""
     how: dict[str, Any] = {"method": options.method, "tolerance": options.tolerance}

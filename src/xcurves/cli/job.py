@@ -16,7 +16,7 @@ import xarray as xr
 import xcurves
 from xcurves import archive, kinds
 from xcurves.cli import outputs
-from xcurves.cli.curves_asked import curves_of_options
+from xcurves.cli.curves_asked import curves_of_options, where_from
 from xcurves.cli.options import PAIRS
 from xcurves.cli.printing import text_of
 from xcurves.cli.scales import filled, normalized, with_direction
@@ -108,9 +108,7 @@ def _status(options: argparse.Namespace) -> int:
 def _introduce(opened: Table | xr.Dataset, options: argparse.Namespace) -> None:
     """Print where a table comes from; refuse a result."""
     if isinstance(opened, Table):
-        print(f"Source: {opened.frame.attrs['source']}", flush=True)
-        if "named_by" in opened.frame.attrs:
-            print(f"Runs: {opened.frame.attrs['named_by']}", flush=True)
+        print(*where_from(opened.frame), sep="\n", flush=True)
         return
     kind = find_kind(opened)
     if kind is not None:

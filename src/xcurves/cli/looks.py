@@ -308,7 +308,7 @@ def _planned(options: argparse.Namespace) -> str:
     if options.reference:
         n_pairs = n_algorithms - 1
     alpha = check_confidence_level(options.confidence_level)
-    blind = planned_without_rejection(size, n_looks, n_pairs, options.spending, options.n_resamples, alpha)
+    blind = planned_without_rejection([size] * n_looks, n_pairs, options.spending, options.n_resamples, alpha)
     lines = [
         f"Planned: {n_looks} looks, {size} runs of each of {n_algorithms} algorithms in a batch, {n_looks * size} of "
         "each at most."

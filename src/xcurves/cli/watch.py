@@ -77,7 +77,7 @@ class Watch:
         self._options = options
         self._runs = WatchedRuns(options)
         self._said: object = None
-        self._how_read = ""
+        self._introduction: list[str] = []
 
     def refresh(self) -> None:
         """Read what changed, take the looks that are due, and say what is new."""
@@ -90,13 +90,18 @@ class Watch:
             said = f"not read now: {error}"
             self._say(Line(said, of_words(said), said))
             return
-        if self._runs.how_read != self._how_read:
-            self._how_read = self._runs.how_read
-            print(self._how_read, flush=True)
         progress = progress_of(self._runs, self.looks.taken, self._options)
+        self._introduce([*self._runs.introduction, *self.looks.planned(progress)])
         self.looks.compare(self._runs, progress)
         progress = progress_of(self._runs, self.looks.taken, self._options)
         self._say(line_of(self._runs, self.looks, progress, leaders(self._runs, progress, self._options)))
+
+    def _introduce(self, lines: list[str]) -> None:
+        """Print those lines that are new of what stands before the first look: how runs are read, and the plan."""
+        new = [line for line in lines if line not in self._introduction]
+        self._introduction = lines
+        if new:
+            print(*new, sep="\n", flush=True)
 
     def _say(self, line: Line) -> None:
         """Say a line, if it is new: as a sentence, or as an object."""

@@ -21,11 +21,15 @@ from xcurves.cli.watch_progress import Leader, Progress, Taken
 from xcurves.cli.watched import RunName, WatchedRuns
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text
 from xcurves.core.run_checks import RunError
+from xcurves.core.validation import check_confidence_level
+from xcurves.kernels.looks.sequential_pvalues import Spending
 from xcurves.looks import ledger
+from xcurves.looks.sequential_text import planned_without_rejection
 from xcurves.reporting.answer import to_dict
-from xcurves.say.numbers import joined, number
+from xcurves.say.numbers import count, joined, number
 
 _KEY = "watch"  # of what a ledger holds besides
+_SPENDING: Spending = "square"
 
 
 class Looks:
@@ -68,6 +72,30 @@ class Looks:
         n_due = sum(size <= n_ready for size in self.sizes)
         if n_due > self.n_done:
             self._take(runs, self._picked(progress, wanted, self.sizes[n_due - 1]), n_due)
+
+    def planned(self, progress: Progress) -> list[str]:
+        """Return the sentence about looks that can show nothing whatever the scores, if the plan has some."""
+        n_algorithms = len(progress.algorithms)
+        if n_algorithms < 2:
+            return []
+        blind = planned_without_rejection(
+            np.diff(self.sizes, prepend=0).tolist(),
+            n_algorithms * (n_algorithms - 1) // 2,
+            _SPENDING,
+            self._options.n_resamples,
+            check_confidence_level(self._options.confidence_level),
+            n_tasks=len(progress.tasks),
+        )
+        if not blind:
+            return []
+        of = f"Of {count(n_algorithms, 'algorithm')}"
+        if len(blind) == len(self.sizes):
+            return [f"{of} no look can show that one is better, whatever the scores: plan more runs with --looks"]
+        first = len(blind) + 1
+        return [
+            f"{of} none can be shown to be better before look {first}, of {self.sizes[first - 1]} runs, whatever the "
+            "scores"
+        ]
 
     def wanted(self, progress: Progress) -> list[str]:
         """Return the algorithms that need more runs: those with an undecided pair, before the first look all."""
@@ -141,6 +169,7 @@ class Looks:
                 task=runs.noun if len(taken.ends) > 1 else None,
                 training_weights=options.final,
                 previous=earlier(options),
+                spending=_SPENDING,
                 n_resamples=options.n_resamples,
                 confidence_level=options.confidence_level,
                 rng=options.rng,

@@ -15,7 +15,7 @@ import xarray as xr
 
 from xcurves import readers
 from xcurves.array_types import Floats
-from xcurves.cli.curves_asked import read_curves
+from xcurves.cli.curves_asked import read_curves, where_from
 from xcurves.cli.options import NONE
 from xcurves.cli.scales import with_direction
 from xcurves.cli.sources import Table, read_names, select, table_of
@@ -73,8 +73,8 @@ class WatchedRuns:
     ----------
     curves : dict
         From the name of each run to its curve so far.
-    how_read : str
-        One line that says which column is what.
+    introduction : list of str
+        The lines that say where the rows come from, and which column is what.
     higher_is_better : bool
         Which end of the scores is better.
     """
@@ -82,7 +82,7 @@ class WatchedRuns:
     def __init__(self, options: argparse.Namespace) -> None:
         besides: Sequence[str] = readers.TABLES_OF_SCORES if options.columns else ()
         self.curves: dict[RunName, RunCurve] = {}
-        self.how_read = ""
+        self.introduction: list[str] = []
         self.higher_is_better = True
         self._options = options
         self._logs = GrowingLogs(
@@ -175,7 +175,7 @@ class WatchedRuns:
             coords=(),
             state=None,
         )
-        return Table(frame, reading.score, columns, self.how_read, numbered)
+        return Table(frame, reading.score, columns, self.introduction[-1], numbered)
 
     def _rows(self, cell: Cell, names: Sequence[str], end: float, columns: Mapping[str, str]) -> pd.DataFrame:
         """Return the scores of runs of one algorithm in one task, one in each row."""
@@ -218,7 +218,7 @@ class WatchedRuns:
         values = self._options.value or [named.value]
         if len(values) > 1:
             raise Refusal("value", UNSAID, f"--value is given {len(values)} times; watch has one", "Name one")
-        self.how_read, self._reading = named.how_read, named.reading
+        self.introduction = [*where_from(frame), named.how_read]
         self._reading = replace(named.reading, score=str(values[0]))
         columns = tuple((dim, name) for dim, name in named.columns.items())
         by_file = {values[0], *named.columns.values()} <= set(frame) and not self._options.columns

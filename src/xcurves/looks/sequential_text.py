@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 import xarray as xr
@@ -220,15 +222,16 @@ def _say_unequal(names: list[object], added: NDArray[np.int_]) -> Iterator[str]:
 
 
 def planned_without_rejection(
-    batch_size: int,
-    n_looks: int,
+    batches: Sequence[int],
     n_pairs: int,
     spending: Spending,
     n_resamples: int,
     alpha: float,
+    n_tasks: int = 1,
 ) -> list[int]:
-    """Return the looks, of equal batches, at which no pair can be rejected, whatever its scores."""
-    every = [math.comb(2 * batch_size, batch_size) ** k for k in range(1, n_looks + 1)]
+    """Return the looks at which no pair can be rejected, whatever its scores, of batches that algorithms share."""
+    n_looks = len(batches)
+    every = list(accumulate((math.comb(2 * size, size) ** n_tasks for size in batches), mul))
     n_assignments = np.array([float(min(n, n_resamples + 1)) for n in every])
     blind = _blind(
         n_assignments,
@@ -240,7 +243,7 @@ def planned_without_rejection(
         alpha,
     )
     # One run a side has no spread, so that nothing is tested yet.
-    if batch_size == 1:
+    if batches[0] == 1:
         blind.append(1)
     return sorted(set(blind))
 

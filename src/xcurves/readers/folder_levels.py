@@ -83,9 +83,9 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bo
     every = _named(of_level, len(levels))
     if asks_of_parts and every == list(_NAMES[1:]):
         crossed_names.ask_of_parts(labels, "/{run}", root)
-    said = f"folders are {', '.join(names)}"
+    said = f"levels of the path are {', '.join(names)}"
     if kept != sorted(kept):
-        said = f"folders are {', '.join(name for name in every if name in names)}"
+        said = f"levels of the path are {', '.join(name for name in every if name in names)}"
     return Levels(labels, every, said, _can_be_algorithms(labels))
 
 

@@ -294,8 +294,10 @@ def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[st
     shallow = all(len(place) < 2 for place in places)
     # train.csv and eval.csv are of one run
     numbered = all(re.search(r"\d", log.stem) for log in logs)
+    # of algorithms with one run each, so far, a file that is called 0.csv is the run
+    are_runs = all(_SUFFIX.sub("", log.name).isdecimal() for log in logs)
     several = any(len(files) > 1 for files in places.values())
-    if source.general and shallow and numbered and several:
+    if source.general and shallow and numbered and (several or are_runs):
         return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}
     return places
 
