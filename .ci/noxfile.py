@@ -99,7 +99,7 @@ def example(session: nox.Session) -> None:
 
 @nox.session
 def plain(session: nox.Session) -> None:
-    """Run the README's second command: the plain tests, and the examples of docstrings."""
+    """Run the README's second command: the plain tests."""
     readme(session, 1)
 
 
@@ -168,8 +168,11 @@ def pages(session: nox.Session) -> None:
     """Run the examples of docstrings and pages, with the tools that check them."""
     install(session, "dev")
     tests = ("test_docs.py", "test_docstrings.py", "test_accessors.py")
-    where = ["src", "README.md", "docs", *(f"tests/{name}" for name in tests)]
+    where = ["src", "notebooks/experiments", "README.md", "docs", *(f"tests/{name}" for name in tests)]
     run(session, PYTHON, "-m", "pytest", "--quiet", *where)
+    # which the slow tests skip, that may have no sphinx
+    gallery = ["tests/test_docs.py", "-m", "slow", "-k", "gallery"]
+    run(session, PYTHON, "-m", "pytest", "--quiet", *gallery)
 
 
 @nox.session

@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import sys
+from collections import defaultdict
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # before numpy is imported; the processes of a run share the cores
@@ -66,6 +67,21 @@ def pytest_ignore_collect(collection_path, config):
         re.MULTILINE,
     )
     return any(f"not {mark}" in config.option.markexpr for mark in marks) or None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as slow all but some cases of a test with the mark `plain`, evenly over their order."""
+    cases = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("plain")
+        if mark and not item.get_closest_marker("slow"):
+            cases[item.parent, item.originalname, mark.args[0]].append(item)
+    for (*_, most), alike in cases.items():
+        taken = {place * len(alike) // most for place in range(most)}
+        for place, item in enumerate(alike):
+            if place not in taken:
+                item.add_marker("slow")
 
 
 def pytest_collection_finish():

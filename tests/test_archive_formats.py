@@ -32,6 +32,7 @@ ACTED_ON = {
 }
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_no_damaged_archive_is_read_changed(kind):
     counts = try_damage(kind, 60, seed=1)
@@ -188,6 +189,7 @@ ODD = {
 }
 
 
+@pytest.mark.plain(25)
 @pytest.mark.parametrize("odd", ODD)
 def test_what_would_not_be_the_same_is_refused_by_name_or_the_same(place, odd):
     """Which it is depends on the engine; nothing changes silently, and nothing is left."""

@@ -251,6 +251,7 @@ def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_ar
     assert "nan" not in answers[0].lower()
 
 
+@pytest.mark.plain(12)
 def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
     result = made(kind.name)
     pytest.importorskip("jinja2")
@@ -303,6 +304,7 @@ def test_a_declaration_has_few_fields():
     assert of_views == {"draw", "caption", "default", "panels", "many"}
 
 
+@pytest.mark.plain(8)
 def test_digest_of_many_tasks(kind):
     result = made(kind.name)
     digest = kind.part.digest if kind.part else None
@@ -337,6 +339,7 @@ def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
         plt.close(ax.figure)
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
     pytest.importorskip({"netcdf4": "netCDF4"}.get(engine, engine))
@@ -354,6 +357,7 @@ def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
         assert back.curves.summary() == result.curves.summary()
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("name", [name if place % 2 else slow(name) for place, name in enumerate(LAZY)])
 def test_lazy_results_are_computed_once_at_the_top(name):
     argument = kinds.kind(name).argument
@@ -398,6 +402,7 @@ def answer_or_error(method):
         return error
 
 
+@pytest.mark.plain(8)
 def test_a_label_that_was_selected_is_answered_or_named(kind):
     result = made(kind.name)
     result = result.isel(task=[0]) if "task" in result.dims else result
@@ -414,6 +419,7 @@ def test_a_label_that_was_selected_is_answered_or_named(kind):
         assert len(frame) <= len(result.curves.to_frame())
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize("step", [4, slow(1)])
 def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
     result = made(kind.name)
@@ -461,6 +467,7 @@ def undrawn(data, said, view=None, *, narrow=True):
     return pictures.Picture(f"{view}", None, f"{said}")
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize("drawn", [False, slow(True)])
 def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     if not drawn:
@@ -498,6 +505,7 @@ def test_the_accessor_shows_question_answer_and_table(kind):
             assert "<table" not in text
 
 
+@pytest.mark.plain(8)
 def test_the_accessor_of_a_selection_without_answer_says_what_is_missing(kind):
     result = made(kind.name)
     part = result[[next(iter(kind.variables))]]

@@ -47,6 +47,7 @@ def by_pair(result, name):
     return dict(zip(names, values, strict=True))
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("sizes", [[RUNS, RUNS, RUNS], [4, 5, 6]])
 @pytest.mark.parametrize("name", CALLS)
 def test_no_p_depends_on_the_order(name, sizes):

@@ -56,6 +56,7 @@ REFUSE = {
 }
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("name", TAKES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_number_of_each_run_is_a_curve_of_one_level(name):

@@ -87,6 +87,7 @@ def test_every_method_that_takes_a_seed_is_here():
     assert set(EXACT) | ALWAYS_DRAW == set(DRAWN) == set(TAKE_A_SEED)
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("name", EXACT)
 def test_where_nothing_is_drawn_every_call_is_identical(name):
     # The band of a mean curve over tasks draws signs of runs, of which a single one has none.
@@ -96,6 +97,7 @@ def test_where_nothing_is_drawn_every_call_is_identical(name):
     assert first.attrs["rng"] == "0"
 
 
+@pytest.mark.plain(5)
 @pytest.mark.parametrize("name", DRAWN)
 def test_what_is_drawn_can_be_repeated_from_the_seed_that_is_stated(name):
     data = data_of(name, 6)
@@ -106,6 +108,7 @@ def test_what_is_drawn_can_be_repeated_from_the_seed_that_is_stated(name):
     xr.testing.assert_identical(called(name, data, seeded), first)
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("name", EXACT)
 def test_a_seed_that_was_given_is_stated_even_where_it_changes_nothing(name):
     data = data_of(name, 1 if name == "profile_across_tasks" else 3)

@@ -88,6 +88,7 @@ def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
                     assert found == value or (value is None and np.isnan(found))
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     ("dataset", "tuning", "algorithm", "n_trials"),
     every(3, [(dataset, *cell) for dataset in ("moons", "circles", "linear", "digits") for cell in QUICK] + TUNED_SVM),
@@ -120,6 +121,7 @@ def test_percentile_runs_are_at_their_percentiles(swings):
         assert scores.sel(run=run).item() == pytest.approx(value, abs=1e-4)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("algorithm", "runs"), [("actor-critic", (0, 1, 999)), ("PPO", (2,))])
 def test_pendulum_is_remade_bit_for_bit(swings, algorithm, runs):
     same_machine(swings, numpy=np.__version__)

@@ -107,6 +107,7 @@ def test_each_task_has_its_own_grid(tasks):
     assert together.pvalue.sel(task="y") == alone.pvalue
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("chunks", [{"task": 1}, {"training": 2}, {"task": 1, "run": 2, "training": 3}])
 def test_dask_backed_curves_stay_lazy(tasks, chunks):
     with dask.config.set(scheduler=refuse_to_compute):

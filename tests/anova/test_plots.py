@@ -149,6 +149,7 @@ def test_a_pair_without_runs_has_an_empty_row(curves):
     assert np.isnan([x for line in ax.lines[1:] for x in line.get_xdata()]).sum() == 2
 
 
+@pytest.mark.slow
 def test_tasks_of_a_contrast_are_rows(curves):
     result = curves.curves.contrast({"a0": 1, "a2": -1}, n_resamples=199, rng=0)
     ax = result.curves.plot()
@@ -162,6 +163,7 @@ def test_tasks_of_a_contrast_are_rows(curves):
     assert rows(both.curves.plot()) == [f"{m}, {t}" for m in "mn" for t in "xy"]
 
 
+@pytest.mark.slow
 def test_many_rows_make_a_high_picture():
     curves = make_curves(np.random.default_rng(0).normal(size=(8, 4, 2)))
     pairs = curves.curves.pairwise(n_resamples=999, confidence_level=0.1, rng=0)

@@ -172,6 +172,7 @@ def test_coordinates_of_tasks_and_selections_stay(tasks):
     assert result.metric == "return"
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("budget", [1, 2**10, 2**14])
 def test_batches_change_no_p(curves, budget, monkeypatch):
     pair = curves.isel(algorithm=[0, 1])
@@ -190,6 +191,7 @@ CHUNKS = [
 ]
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("chunks", CHUNKS)
 def test_chunked_curves_stay_lazy_and_give_the_same(tasks, chunks):
     whole = quiet(tasks, n_resamples=400)

@@ -88,6 +88,7 @@ def analysed(cases, tianshou, tdmpc2_frame):
     return analyse
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("name", CASES)
 def test_tables_agree(name, cases, analysed):
     case, result = cases[name], analysed(name)
@@ -212,6 +213,7 @@ def test_tasks_of_another_metric_are_absent_tasks(tdmpc2_frame):
     assert result.pvalue.sel(task="cheetah-run", error_term=["pooled", "split_plot"]).notnull().all()
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("name", CASES)
 def test_profiles_are_those_of_the_reference(name, cases, tianshou, tdmpc2_frame):
     case = cases[name]
@@ -235,6 +237,7 @@ def test_the_share_of_hopper_up_to_200_000_steps(tianshou):
 # --- performance distributions ---
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("name", CASES)
 def test_quantiles_and_both_cvars_of_final_scores_agree(name, cases):
     for final in cases[name]["final"].values():

@@ -193,6 +193,7 @@ def test_a_column_of_text_that_could_be_the_score_is_named(capsys, column, form,
     assert said in err
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("name", "options", "lower"),
     [
@@ -232,6 +233,7 @@ def test_scores_of_each_task_are_scaled_by_its_extremes(runs, capsys):
     np.testing.assert_allclose(answer("mine")["score_mean"].to_series(), means)
 
 
+@pytest.mark.slow
 def test_of_losses_the_lowest_is_scaled_to_1(runs, capsys):
     frame = scales(runs).rename(columns={"episodic_return": "loss"})
     frame.to_csv("mine.csv", index=False)
@@ -244,6 +246,7 @@ def test_of_losses_the_lowest_is_scaled_to_1(runs, capsys):
     assert answer("mine").attrs["higher_is_better"] == 1
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("ends", [("low", "high"), ("random", "human")])
 def test_references_scale_scores(runs, capsys, ends):
     runs.to_csv("mine.csv", index=False)
@@ -290,6 +293,7 @@ def test_ragged_runs_get_a_command_that_works(capsys):
     assert answer("mine")["score_mean"].sizes == {"algorithm": 2}
 
 
+@pytest.mark.slow
 def test_of_runs_that_begin_again_each_command_works(capsys):
     frame = log(algo=["a", "b"], seed=range(4), step=[10, 20])
     pd.concat([frame, frame.head(2).assign(y=0.0)]).to_csv("mine.csv", index=False)
@@ -329,6 +333,7 @@ def test_a_picture_that_cannot_be_is_refused_before_the_work(runs, capsys):
     assert "Make it: mkdir -p nowhere" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_several_columns_of_tasks_are_one_task(capsys):
     frame = log(env=["x", "y"], dataset=["u", "v"], algo=["a", "b"], seed=range(3), step=[1, 2])
     frame.rename(columns={"y": "score"}).to_csv("mine.csv", index=False)
@@ -385,6 +390,7 @@ def test_published_logs_give_an_answer_with_one_command(name, capsys):
     assert re.search(headings, out, re.MULTILINE)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("labels", [["sac", "td3", "ppo"], [1, 2, 3]])
 def test_the_others_are_compared_with_one_algorithm_alone(labels, capsys):
     frame = log(algo=labels, seed=range(6), step=[10, 20])

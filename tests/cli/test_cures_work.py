@@ -28,6 +28,7 @@ def logs(here, tmp_path_factory, monkeypatch):
             (folder / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("options", "cured"),
     [

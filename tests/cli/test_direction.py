@@ -35,6 +35,7 @@ def text_of_page(path):
     return re.sub(r"<[^>]*>", "", Path(path).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], slow(["--lower-is-better"]), slow(["--higher-is-better"])])
 def test_of_every_known_name_both_take_the_same_end(options):
     given = {(): None, ("--lower-is-better",): False, ("--higher-is-better",): True}
@@ -46,6 +47,7 @@ def test_of_every_known_name_both_take_the_same_end(options):
         assert direction.find(by_shell).higher == by_python.higher
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -102,6 +104,7 @@ def test_an_unknown_direction_is_said_once_by_shell_and_page(capsys):
     assert text_of_page("mine.html").lower().count(ASSUMED) == 1
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -159,6 +162,7 @@ def test_gate_and_sequential_take_the_name_too(capsys):
     assert "good has the lower mean val_loss after look 2 of 2 (6 runs each)" in out
 
 
+@pytest.mark.slow
 def test_metrics_that_are_joined_with_tasks_keep_their_direction(capsys):
     each = [log("y", measure=measure, task=task) for measure in ("val_loss", "mse") for task in ("u", "v", "w")]
     pd.concat(each).to_csv("mine.csv", index=False)

@@ -444,6 +444,7 @@ def dates(n):
     return [f"2026-01-{day:02d}T00:00" for day in range(1, n + 1)]
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
     ("column", "made"),

@@ -63,6 +63,7 @@ def run(capsys, *arguments):
     return status, out, err
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_tasks", [1, 8])
 def test_stdout_is_one_object_that_says_what_the_sentences_say(n_tasks, capsys):
     write_scores(n_tasks=n_tasks)
@@ -97,6 +98,7 @@ def test_numbers_are_those_of_the_function(capsys):
         assert pair["difference"] == pytest.approx(means[pair["first"]] - means[pair["second"]])
 
 
+@pytest.mark.slow
 def test_python_returns_the_same_object(capsys):
     frame = write_scores(n_tasks=8)
     by_shell = checked(run(capsys, "scores.csv", "--json")[1])
@@ -261,6 +263,7 @@ STATUSES = [
 ]
 
 
+@pytest.mark.plain(5)
 @pytest.mark.parametrize(("command", "options", "status"), every(2, STATUSES))
 def test_every_command_ends_with_its_statuses_and_an_object(command, options, status, here, monkeypatch, capsys):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
@@ -305,6 +308,7 @@ def test_an_unexpected_error_is_4_and_an_object(command, broken, monkeypatch, ca
     assert run(capsys, *command, "--traceback")[0] == 4
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(("name", "status"), [("best", 0), ("mid", 1), slow("low", 1)])
 @pytest.mark.parametrize("lower", [False, True])
 def test_better_is_the_exit_status(name, status, lower, capsys):

@@ -66,6 +66,7 @@ def test_the_old_table_is_one_option_away(capsys):
 STORES = [pytest.param(each, marks=pytest.mark.slow) for each in ("h5netcdf", "zarr", "zarr consolidated")]
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("kind", ["scipy", "netcdf4", "csv", "csv.gz", *STORES])
 def test_every_kind_of_archive_gives_the_same_numbers(curves, here, kind, capsys):
     endings = {
@@ -148,6 +149,7 @@ def test_a_warning_is_one_line_on_stderr(curves, capsys):
     assert len(set(lines)) == len(lines)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("trouble", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, trouble):
     assert main([TICTACTOE, "--output", "r.nc"]) == 0

@@ -152,6 +152,7 @@ def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
     assert out.startswith("sac has the higher mean return after look 2 of 3 (10 runs each). It is shown to be higher ")
 
 
+@pytest.mark.slow
 def test_tasks_by_themselves_and_together(here, capsys):
     write_log("log.csv", 1, tasks=("x", "y"))
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json")
@@ -257,6 +258,7 @@ def test_the_loop_of_the_page_stops_by_itself_and_decides_the_same_when_killed_a
     assert decided((broken / "look.json").read_text()) == decision
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("batch_size", "n_looks"), [(2, 4), (3, 4), (5, 3)])
 def test_scores_without_overlap_are_shown_at_the_look_that_the_plan_says(batch_size, n_looks, capsys):
     assert main(["sequential", "--looks", str(n_looks), "--batch-size", str(batch_size)]) == 0
@@ -330,6 +332,7 @@ def test_batches_are_those_of_the_selected_algorithms(here, capsys):
     assert "after look 2 of 3 (10 runs each)" in out.splitlines()[0]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("name", "sign"), [("score", 1), ("loss", -1)])
 def test_failed_runs_count_as_what_is_asked_for(name, sign, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -46,6 +46,7 @@ def same(path, curves, **options):
     np.testing.assert_allclose(answer.difference, expected.difference)
 
 
+@pytest.mark.slow
 def test_a_folder_of_monitor_files(here, capsys):
     rng = np.random.default_rng(0)
     for algorithm in ("sac", "td3"):
@@ -91,6 +92,7 @@ def test_a_folder_of_event_files(curves, here, capsys):
     assert not Path("tags.nc").exists()
 
 
+@pytest.mark.slow
 def test_a_weights_and_biases_chart(curves, here, capsys):
     wide = {"Step": curves.training.values} | {
         f"{a}-{r} - return": curves.sel(algorithm=a, run=r) for a in curves.algorithm.values for r in curves.run.values
@@ -265,6 +267,7 @@ def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     assert "== success ==" in out
 
 
+@pytest.mark.slow
 def test_algorithm_and_run_in_one_name_of_a_folder(here, capsys):
     rows = []
     for algorithm, run, step in product(["sac", "td3"], range(4), [0, 100, 200]):
@@ -304,6 +307,7 @@ def test_fractions_of_budgets_of_arrays_and_tables_are_the_same(curves, capsys):
         assert "--method mean does not go with --align budget" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_alignment_of_arrays_and_tables_is_the_same(curves, capsys):
     ragged = curves.copy()
     ragged[0, 2, 3] = np.nan
@@ -562,6 +566,7 @@ def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, c
 LOGS = ROOT / "tests" / "readers" / "logs"
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("path", "options", "source", "sizes"),
     [

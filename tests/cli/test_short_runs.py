@@ -170,6 +170,7 @@ def test_what_failing_counts_as_is_not_said_twice(table, capsys):
     assert "4 of 19 runs failed and count as a score of 0." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_infinity_of_losses_is_the_other_one(table, capsys):
     crashed().rename(columns={"score": "val_loss"}).to_csv("loss.csv", index=False)
     command = ["loss.csv", *ABSENT, "--align", "--runs-short", "failed"]
@@ -227,6 +228,7 @@ def test_an_archive_of_scores_without_training_asks_which_dim_has_the_tasks(caps
     assert read("named-answer.nc")["difference"].item() == pytest.approx(found["difference"].item())
 
 
+@pytest.mark.slow
 def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(table, capsys):
     whole = crashed().dropna()
     whole = whole[~whole["seed"].isin([1, 2, 3])]
@@ -242,6 +244,7 @@ def test_of_two_tasks_the_one_with_a_short_run_is_named_with_cures_that_work(tab
     assert "1 of 28 runs failed and counts as" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -82,6 +82,7 @@ def test_no_color_is_respected(monkeypatch):
     assert "●" in shown
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("how", [{"columns": 60}, {"encoding": "latin-1"}])
 def test_a_narrow_terminal_and_one_without_unicode_have_no_bars(monkeypatch, how):
     write_tasks()
@@ -91,6 +92,7 @@ def test_a_narrow_terminal_and_one_without_unicode_have_no_bars(monkeypatch, how
     assert COLOUR.search(shown)
 
 
+@pytest.mark.slow
 def test_json_is_the_same_in_a_terminal(monkeypatch, capsys):
     write_tasks()
     assert main(["scores.csv", "--json"]) == 0

@@ -60,6 +60,7 @@ def test_there_are_twenty():
     assert [len(of_kind(kind)) for kind in ("null", "tie", "clear", "trap")] == [5, 5, 5, 5]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("question", of_kind("null"))
 def test_where_nothing_differs_nothing_is_shown(question, capsys):
     status, out, _ = ask(question, capsys, "--better", question.best[0])
@@ -74,6 +75,7 @@ def test_where_nothing_differs_nothing_is_shown(question, capsys):
     check_what_next(question, out)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("question", of_kind("tie"))
 def test_of_equal_ones_either_may_be_best_and_the_third_is_shown_to_be_worse(question, capsys):
     status, out, _ = ask(question, capsys, "--better", question.lower[0])
@@ -86,6 +88,7 @@ def test_of_equal_ones_either_may_be_best_and_the_third_is_shown_to_be_worse(que
     check_what_next(question, out)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("question", of_kind("clear"))
 def test_the_best_is_shown_to_be_better_than_all(question, capsys):
     status, out, _ = ask(question, capsys, "--better", question.best[0])

@@ -225,6 +225,7 @@ def test_a_run_at_its_end_is_complete_when_it_is_no_longer_written(watching):
     assert kept_now()["ledger"]["watch"]["levels"] == {"": 4.0}
 
 
+@pytest.mark.slow
 def test_the_level_of_the_first_look_stays(watching):
     def short():
         for run in range(2):
@@ -263,6 +264,7 @@ def test_of_equal_ones_none_leads(watching):
     assert lines_of(out)[-1].startswith("sac and td3 have the same mean return, ")
 
 
+@pytest.mark.slow
 def test_an_algorithm_whose_pairs_are_decided_needs_no_more_runs(watching):
     def begin():
         for run in range(6):
@@ -296,6 +298,7 @@ def test_runs_that_stand_before_the_longest_get_the_budget_that_completes_them(w
     assert "going on" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "status"), [("td3", 1), slow("sac", 0)])
 def test_better_is_the_exit_status(name, status, watching):
     assert watching(*pair_by_pair(6, gap=4.0), more=["--better", name])[0] == status
@@ -308,6 +311,7 @@ def test_an_unknown_name_is_refused_before_the_first_look(watching):
     assert not Path("xcurves-watch.json").exists()
 
 
+@pytest.mark.slow
 def test_tasks_are_tested_together(watching):
     def both(run):
         for task in ("ant", "hopper"):
@@ -337,6 +341,7 @@ def test_an_algorithm_that_comes_late_is_not_compared(watching):
     assert lines_of(out)[-1].endswith("not compared, as they came after the first look: new")
 
 
+@pytest.mark.slow
 def test_each_object_has_the_schema(watching):
     jsonschema = pytest.importorskip("jsonschema")
     _, out, _ = watching(*pair_by_pair(6, gap=4.0), more=["--json"])
@@ -378,6 +383,7 @@ def test_only_files_that_changed_are_read_again(watching, monkeypatch):
     assert read == ["2"]
 
 
+@pytest.mark.slow
 def test_one_file_of_all_runs_is_watched_too(watching):
     rows = [
         (name, run, step, value)
@@ -423,6 +429,7 @@ def test_a_start_goes_on_where_it_was(watching):
     assert watching()[0] == 0  # it is clear at once
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("more", "message"),
     [

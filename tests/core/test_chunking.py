@@ -60,6 +60,7 @@ METHODS = {
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
+@pytest.mark.plain(3)
 @methods
 @pytest.mark.parametrize(("n", "size"), [(10_000, 100), slow(2_000, 1)])
 def test_many_tasks_make_a_small_graph_and_compute_nothing(method, n, size):

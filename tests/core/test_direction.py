@@ -303,6 +303,7 @@ def every_method():
     }
 
 
+@pytest.mark.plain(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", every_method())
 def test_every_method_asks_the_same_table(method):
@@ -340,6 +341,7 @@ def test_the_signature_says_none_wherever_the_option_stands():
     assert set(having) == {None}
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("spread", [0.02, 0.5, 2.0])
 @pytest.mark.parametrize("n_tasks", [1, 2])
 def test_distributions_of_losses_say_what_those_of_turned_losses_do(spread, n_tasks):

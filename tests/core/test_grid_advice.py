@@ -64,6 +64,7 @@ def least(on, levels):
     return 1 if on == "final" or levels is LOGS["late visits of tasks"] else 2
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("on", ["intersection", "final"])
 @pytest.mark.parametrize("levels", LOGS.values(), ids=LOGS)
 def test_the_call_in_the_message_leads_to_an_anova(levels, on):
@@ -75,6 +76,7 @@ def test_the_call_in_the_message_leads_to_an_anova(levels, on):
     whole(eval(f"curves{code}", {"curves": curves, "np": np}), least=least(on, levels))
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("on", ["intersection", "final"])
 @pytest.mark.parametrize("levels", LOGS.values(), ids=LOGS)
 def test_the_options_in_the_message_of_a_frame_do_too(levels, on):
@@ -151,6 +153,7 @@ TESTS = {
 LACKING = "some levels", "all common levels", "one run"
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     ("name", "options", "lacking"),
     every(2, [(*test, lacking) for test in TESTS.items() for lacking in LACKING]),

@@ -68,6 +68,7 @@ METHODS = {
 }
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("offset", [1e14, -5e14, 3e15])
 def test_scores_that_differ_in_their_last_digits_are_refused_and_the_cure_works(method, offset):

@@ -98,6 +98,7 @@ def test_without_tqdm_only_a_bar_that_is_asked_for_is_missed(run, monkeypatch):
         run(True, [9] * 9)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     "name",
     [

@@ -43,6 +43,7 @@ CALLS = {
 }
 
 
+@pytest.mark.plain(2)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [slow(name) if name == "runs_needed" else name for name in CALLS])
 def test_a_dim_that_a_call_names_is_of_tasks_whatever_its_name_and_labels(name):
@@ -112,6 +113,7 @@ def test_a_dim_without_evidence_is_asked_for_and_both_cures_work():
         scores_of("epoch").curves.across_tasks()
 
 
+@pytest.mark.plain(1)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("dim", ["task", "env", "where", "item"])
 def test_the_only_further_dim_is_of_the_tasks(dim, monkeypatch):

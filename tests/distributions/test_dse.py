@@ -90,6 +90,7 @@ def odd(outcome):
     return train, lambda rng: {"index": first[rng.integers(2**60)]}, sample_data
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     ("outcome", "error"),
     [

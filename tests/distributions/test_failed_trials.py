@@ -202,6 +202,7 @@ def test_what_needs_finite_scores_says_what_to_do():
         quiet_cdf(curves, interval="percentile", simultaneous="training")
 
 
+@pytest.mark.plain(1)
 def test_pictures_of_failed_trials_are_drawn(better):
     scores, options = make(better), {"higher_is_better": better > 0}
     for result in (
@@ -213,6 +214,7 @@ def test_pictures_of_failed_trials_are_drawn(better):
         assert len(result.curves.table())
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("to", ["markdown", "latex", "html"])
 @pytest.mark.parametrize("algorithms", [["a"], ["a", "b"]])
 def test_tables_of_papers_where_all_trials_failed_have_labels_alone(to, algorithms):

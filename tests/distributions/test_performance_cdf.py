@@ -192,6 +192,7 @@ def test_order_of_runs_changes_nothing(scores, options):
     xr.testing.assert_allclose(plain, mixed)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
 @pytest.mark.parametrize(
     "design",
@@ -410,6 +411,7 @@ OF_STRATA = {
 }
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize("runs", [(4, 12, 6), (1, 2), (1, 5, 3, 7), (2, 4)])
 def test_strata_weigh_alike(runs, conditional):

@@ -19,6 +19,7 @@ def result(scores):
     return scores.curves.performance_cdf(scores_at=np.linspace(-3, 5, 81), cvar_level=[0.5, 0.9], threshold=1, target=3)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("view", [None, "inverse_cdf", "cdf", "profile"])
 def test_every_view_has_a_panel_for_each_task_and_a_line_for_each_algorithm(result, view):
     axes = result.curves.plot(view)
@@ -171,6 +172,7 @@ def test_a_cdf_that_was_not_asked_for_cannot_be_drawn(scores):
         scores[0].curves.performance_cdf().curves.plot("cdf")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("view", ["prob_greater", "quantile_difference"])
 def test_comparisons_are_drawn(scores, view):
     pairs = scores.sel(task="x").curves.compare_distributions()

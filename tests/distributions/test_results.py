@@ -127,6 +127,7 @@ def test_comparisons_are_told_pair_by_pair():
     assert table["dominance"].tolist() == [1, 1, 0]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("at", [{"cvar_level": [1]}, {"cvar_level": 1}, {"threshold": [0]}, {"threshold": 0}])
 def test_a_result_can_be_reduced_to_some_levels(scores, at):
     result = xcurves.performance_cdf(scores, cvar_level=[0.5, 0.9], threshold=[0, 1])

@@ -160,6 +160,7 @@ def test_runs_too_few_have_no_band():
     assert banded(make(n_tasks=1, n_runs=2)).statistic_ci.sel(param=["score_mean", "iqm"]).isnull().all()
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("score", [0.0, 0.1, 10.82584])
 def test_a_level_at_which_runs_share_a_score_is_named_and_leaves_the_others_as_they_are(
     score,

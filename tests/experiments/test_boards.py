@@ -120,6 +120,7 @@ def test_test_games_are_legal(moves, i_begin):
     np.testing.assert_array_equal(score, [sum(ends[start : start + 100]) for start in range(0, 400, 100)])
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("i_begin", [True, False])
 def test_training_games_are_legal(moves, i_begin):
     rng = np.random.default_rng(2)

@@ -27,6 +27,7 @@ def halves(algorithm):
     return split.drop_vars("run").assign_coords(algorithm=["a", "b"], run=np.arange(size))
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("algorithm", CASES)
 def test_shuffling_finds_no_difference_in_one_algorithm_where_the_f_test_does(
     algorithm,

@@ -291,6 +291,7 @@ def test_a_grid_that_is_no_numbers_is_refused(ragged, on, options, message):
         ragged.curves.align(on, **options)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("on", "method", "n_computed"),
     [

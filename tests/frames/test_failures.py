@@ -76,6 +76,7 @@ def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
     assert filled.n_failed.values.tolist() == [0, 1]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
@@ -133,6 +134,7 @@ def filled():
     return make_curves(values, levels, task=["x", "y", "z"]).curves.fill_failed()
 
 
+@pytest.mark.plain(4)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", OF_MEANS)
 def test_every_other_method_says_it_too(filled, method):

@@ -193,6 +193,7 @@ def test_categories_keep_their_order_and_unused_ones_go(frame):
     ]
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     ("on", "method"),
     [

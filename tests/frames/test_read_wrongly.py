@@ -59,6 +59,7 @@ SERIES = {  # of each text log, the columns beside its step
 }
 
 
+@pytest.mark.plain(5)
 @pytest.mark.parametrize("typed", ANSWERS)
 def test_what_is_right_is_answered(typed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -74,6 +75,7 @@ def test_what_cannot_be_right_is_refused(typed, tmp_path, monkeypatch, capsys):
     assert REFUSED[typed] in capsys.readouterr().err
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("name", SERIES)
 def test_each_text_log_is_read(name):
     frame = readers.read(PLACE / "e" / "logs" / name)

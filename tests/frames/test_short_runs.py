@@ -57,6 +57,7 @@ def of_each_run(curves, fractions, how, worst=-np.inf):
     return made, budget
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("how", ["failed", "drop", "cut"])
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("own", [False, True])
@@ -73,6 +74,7 @@ def test_fractions_of_a_budget_are_those_of_plain_loops(how, own, lazy):
     np.testing.assert_allclose(aligned.compute().to_numpy(), expected)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize(
     ("how", "n_levels", "n_runs"),
@@ -190,6 +192,7 @@ def test_runs_filled_before_and_marked_later_are_both_counted():
     assert marked.curves.fill_failed(0.0).n_failed.to_numpy().tolist() == [1, 1]
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("on", ["intersection", 20, "union", [0.0, 50_000.0, 100_000.0]])
 @pytest.mark.parametrize("own", [False, True])
 def test_runs_that_failed_cut_nothing_and_keep_their_score_to_the_end(on, own):

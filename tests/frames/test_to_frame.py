@@ -116,6 +116,7 @@ ROWS = {
 }
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize(("name", "rows"), ROWS.items())
 def test_a_result_becomes_a_frame_with_a_row_for_each_label_of_its_rows(name, rows):
     result = made(name)

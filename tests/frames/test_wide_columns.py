@@ -122,6 +122,7 @@ ASKED = {
 }
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("name", every(2, [(name,) for name in ASKED]))
 def test_where_columns_bear_the_name_of_a_metric_it_asks_and_the_cure_works(name, tmp_path, monkeypatch, capsys):
     frame, said = ASKED[name]

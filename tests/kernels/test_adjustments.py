@@ -7,6 +7,7 @@ from statsmodels.stats.multitest import multipletests
 from xcurves.kernels.resampling import adjustments
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("method", ["holm", "bonferroni"])
 def test_holm_and_bonferroni_are_those_of_statsmodels(method):
     for pvalues in (

@@ -138,6 +138,7 @@ BCA = {  # strata, the place of a statistic, and the statistic
 }
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("case", BCA)
 def test_bca_is_scipys(case):
     """The mean of a pool of two strata is a statistic of two samples, as the difference of their means is."""
@@ -160,6 +161,7 @@ def test_bca_is_scipys(case):
     np.testing.assert_allclose(ours, theirs, atol=0.03 * (ours[1] - ours[0]))
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize(
     "units",

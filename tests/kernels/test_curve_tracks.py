@@ -62,6 +62,7 @@ def test_p_along_the_curve_is_that_of_scipy(seed):
     assert track.pvalues(d, v)[0] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("seed", [*SEEDS[:4], *map(slow, SEEDS[4:])])
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
 @pytest.mark.parametrize("test", ["welch", "t"])
@@ -117,6 +118,7 @@ def test_equal_runs_have_p_1_at_their_level_and_0_elsewhere():
     assert [hull.lower[0], hull.upper[0]] == pytest.approx([1.0, 1.0])
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_time_alone_has_the_interval_of_its_t_test(seed):
     """A sum of one log time, weight 1, is that time: root sum of squares of one limit is the limit."""
@@ -129,6 +131,7 @@ def test_one_time_alone_has_the_interval_of_its_t_test(seed):
     np.testing.assert_allclose(ends[0], [max(hull.lower[0], 0.0), hull.upper[0]], rtol=1e-10)
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_sum_of_log_times_agrees_with_its_p_at_every_level(seed):
     rng = np.random.default_rng(seed)

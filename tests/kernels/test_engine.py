@@ -87,6 +87,7 @@ def test_all_splits_are_those_of_the_plan(sizes, budget, monkeypatch):
 
 
 # bytes of a reassignment: doubles of 12 curves, or half of 4 bytes for each of 40 pairs of curves in one group
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("rows", [1, 7, 1000, 5000])
 @pytest.mark.parametrize(("sizes", "k", "bytes_each"), [((6, 6), 4, 8 * 12), ((4, 4, 4, 4), 50, 2 * 40)])
 def test_a_budget_bounds_the_arrays_and_changes_no_sum(rows, sizes, k, bytes_each, monkeypatch):
@@ -119,6 +120,7 @@ def test_more_than_a_thousand_curves_equal_plain_loops(sizes, paired, k):
     np.testing.assert_allclose(shuffled(design, plan)[:, 0], expected, atol=1e-12 * design.totals.sum())
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("sizes", "paired"), every(4, LARGE))
 def test_more_than_a_thousand_curves_need_no_factor(sizes, paired):
     """Tasks beside each other, each as if alone, with co-moments and with a factor of them."""

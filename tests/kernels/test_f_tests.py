@@ -86,6 +86,7 @@ def test_offsets_of_runs_do_not_swallow_the_interaction():
     assert plain["pvalue"][1, 1] == shifted["pvalue"][1, 1] == 1 / 126
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.5])
 @pytest.mark.parametrize("n_resamples", [None, 60, 99, 100])
 def test_rejecting_above_the_critical_value_is_rejecting_at_alpha(alpha, n_resamples):

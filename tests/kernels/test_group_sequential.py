@@ -70,6 +70,7 @@ def drawn(sizes, seed, whole=False, n_tasks=1):
     return [[((draw(a) + 1).tolist(), draw(b).tolist()) for _ in range(n_tasks)] for a, b in sizes]
 
 
+@pytest.mark.plain(7)
 @pytest.mark.parametrize("seed", [0, slow(1)])
 @pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize(
@@ -202,6 +203,7 @@ def test_ends_of_intervals_equal_those_of_plain_bisection_over_shifts(sizes, n_t
     assert n_ends >= 3
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("whole", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize("sizes", [[(5, 5)] * 4, [(3, 6), (4, 2), (1, 1), (5, 5)]], ids=["equal", "unequal"])
 def test_assignments_that_matter_near_a_shift_decide_as_all_do(sizes, whole):
@@ -352,6 +354,7 @@ def compare(found, looks, expected, name):
         assert round(found["pvalue_stagewise"][k] * at["B"], 6) == at["count_stagewise"]
 
 
+@pytest.mark.plain(3)
 @HAS_REFERENCE
 @pytest.mark.parametrize(
     "case",

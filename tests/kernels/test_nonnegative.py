@@ -41,6 +41,7 @@ def test_a_given_exponent_is_fitted_as_by_bounded_least_squares(quadratic):
         assert fit.at_bound[i] == (x[0] == 0)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("quadratic", [False, True])
 def test_the_criterion_of_every_exponent_is_that_of_bounded_fits(quadratic):
     """The searched γ by a loop over the grid, with the criterion of the paper."""

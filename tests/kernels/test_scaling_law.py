@@ -30,6 +30,7 @@ def half(found, name):
     return np.log(found[f"{name}_ci"][..., 1] / found[name])
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("delta", [None, 0.005, np.inf])
 def test_a_fit_is_that_of_scipy_from_many_starts(delta):
     n, d, loss = suite()

@@ -68,6 +68,7 @@ def plain_step_down(tails):
     return own, adjusted
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("gaps", [slow(False), True])
 @pytest.mark.parametrize("whole", [False, True])
 def test_all_flips_by_a_plain_loop(gaps, whole):

@@ -52,6 +52,7 @@ DATA = {
 }
 
 
+@pytest.mark.plain(7)
 @pytest.mark.parametrize("groups", DATA.values(), ids=DATA)
 @pytest.mark.parametrize("factor", [1.0, 1e-9, 1e12])
 def test_exact_p_is_the_share_of_all_deals(groups, factor):

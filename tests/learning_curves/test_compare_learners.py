@@ -162,6 +162,7 @@ def test_a_curve_whose_errors_are_all_equal_claims_no_worth_and_no_crossing():
         assert "never" not in said
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("slope", [0.0, 0.02])
 @pytest.mark.parametrize("learner", [FALLING, FALLING + 30])
 def test_a_reference_that_does_not_fall_gives_no_multiplier(slope, learner):
@@ -171,6 +172,7 @@ def test_a_reference_that_does_not_fall_gives_no_multiplier(slope, learner):
     assert "the curve of a does not fall, or levels off above its error" in found.curves.summary()
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(("times", "far"), [(0.01, 1), (0.5, 0), (3.9, 0), (4.1, 1), (50, 1)])
 def test_a_multiplier_far_outside_the_reference_s_sizes_is_marked(times, far):
     """The learner's curve is the reference's at `times` the sizes, and the reference is measured from 25 to 400."""
@@ -247,6 +249,7 @@ def test_at_another_size_learners_differ_as_fits_that_state_it(errors, fit):
         xcurves.compare_learners(fit, reference="plain", at=800)
 
 
+@pytest.mark.slow
 def test_lazy_fits_stay_lazy_and_compare_the_same(errors, fit):
     with dask.config.set(scheduler=refuse_to_compute):
         lazy = xcurves.compare_learners(fit_free(errors.chunk(task=1, algorithm=2)), reference="plain")

@@ -162,6 +162,7 @@ def test_quadratic_fit_is_the_literal_one(errors):
         np.testing.assert_allclose(stderr, np.sqrt(np.diag(covariance)), rtol=1e-6)
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_rows_of_the_papers_table_are_one_curve_in_two_parametrizations(row):
     """From α, η, γ as printed, a fit to errors without noise gives e_400 and β_400 to the rounding of all five."""
@@ -336,6 +337,7 @@ def test_bootstrap_gives_other_intervals_and_the_same_estimates(errors):
     assert plain.attrs["rng"] == "0"
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("chunks", [{}, {"task": 1}, {"task": 3}, {"training": 2, "run": 3}])
 def test_chunked_errors_stay_lazy_and_give_the_same(tasks, chunks):
     options = {"n_resamples": 50, "predict_at": [1600], "rng": 3}

@@ -66,6 +66,7 @@ def test_points_curve_and_predicted_sizes_are_drawn(fit):
     assert "Points: measured errors. Lines: the fitted curve. Diamonds: predicted errors" in said
 
 
+@pytest.mark.slow
 def test_many_predicted_sizes_are_a_line_with_a_shade(fit):
     ax = fit.curves.predict(np.geomspace(700, 9000, 40)).curves.plot()
     assert not ax.containers
@@ -115,6 +116,7 @@ def test_one_learner_is_one_low_row(fit):
     assert 0.3 <= ax.get_window_extent().height / ax.figure.dpi <= 0.5
 
 
+@pytest.mark.slow
 def test_panels_that_share_a_scale_show_every_curve():
     fit = synthetic_result("fit_power_law", 1, 10)
     panels = fit.curves.plot("curve")

@@ -52,6 +52,7 @@ def result(make, errors):
     return make(errors)
 
 
+@pytest.mark.plain(2)
 def test_equal_calls_are_identical(errors, make, result):
     xr.testing.assert_identical(make(errors), result)
     assert result.attrs["history"].startswith("measured\n")
@@ -194,6 +195,7 @@ def test_scatter_has_a_point_with_error_bars_for_each_learner(fit):
     assert "n = 400" in ax.get_xlabel()
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("sizes", [[1, 2, 4], [25, 50, 100, 200, 400], [1, 10, 1e3, 1e5, 1e6]])
 def test_the_curve_reaches_all_data_and_four_times_the_last_size(sizes):
     n = np.array(sizes, dtype=float)
@@ -235,6 +237,7 @@ def test_curves_that_are_not_fitted_have_no_point(errors):
     assert "b: not fitted (too few sizes)" in legend_of(fit.curves.plot())
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("view", ["curve", "scatter"])
 def test_curves_without_errors_are_drawn_empty(errors, view):
     lost = errors.isel(task=0).where(errors.training < 0)

@@ -27,6 +27,7 @@ def looked_at(n_algorithms, seed, *, lower=False):
     return xcurves.sequential(curves, n_looks=3, n_resamples=999, higher_is_better=not lower)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("n_algorithms", [2, 4, slow(3), slow(5), slow(8)])
 def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, seeds):
@@ -82,6 +83,7 @@ def test_a_pair_that_step_down_alone_shows_has_an_end_at_0():
     raise AssertionError("no such data set")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("higher_is_better", [True, False])
 @pytest.mark.parametrize("chosen", [{"reference": "method_a"}, {"reference": "method_c"}])
 def test_pairs_with_a_reference_keep_their_direction(chosen, higher_is_better):

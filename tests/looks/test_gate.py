@@ -132,6 +132,7 @@ def random_stream(seed):
     return {name: row.tolist() for name, row in runs.items()}, rule
 
 
+@pytest.mark.plain(25)
 @pytest.mark.parametrize("seed", range(N_RANDOM))
 def test_streams_are_judged_as_by_plain_loops(seed):
     runs, rule = random_stream(seed)
@@ -556,6 +557,7 @@ def test_a_share_of_runs_is_not_cut_by_rounding(share, n_runs, n_may):
         assert found["decision"].item() == decision
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("offset", [1e6, -1e10, 1e13])
 @pytest.mark.parametrize("curves", [False, True])
 def test_an_offset_changes_no_p(offset, curves):
@@ -865,6 +867,7 @@ def test_the_picture_shows_the_record_and_the_audit():
     plt.close(ax.figure)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_candidates", [1, slow(5), slow(20), 60])
 @pytest.mark.parametrize("options", [{}, {"figsize": (3.3, 2.6)}])
 def test_the_picture_can_be_read_with_any_number_of_candidates(n_candidates, options):
@@ -902,6 +905,7 @@ def test_the_cure_of_a_level_that_cannot_be_reached_works(looks, level, n_resamp
     scores.curves.gate(baseline="main", **options)
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_shift_and_a_unit_change_no_decision(seed):
     runs, rule = random_stream(seed)

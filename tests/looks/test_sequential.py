@@ -317,6 +317,7 @@ def previous(request, earlier, tmp_path):
     return path
 
 
+@pytest.mark.plain(1)
 def test_an_earlier_look_changes_no_number(curves, previous):
     again = curves.curves.sequential(n_looks=6, n_resamples=99, previous=previous)
     xr.testing.assert_identical(again, curves.curves.sequential(n_looks=6, n_resamples=99))
@@ -324,6 +325,7 @@ def test_an_earlier_look_changes_no_number(curves, previous):
         curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -360,6 +362,7 @@ def test_a_run_that_an_earlier_look_did_not_have_is_refused(curves):
         curves.curves.sequential(n_looks=6, n_resamples=99, previous=earlier)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("previous", ["gone.json", "wrong.json", 3])
 def test_what_is_no_earlier_look_is_refused(curves, here, previous):
     (here / "wrong.json").write_text("{}")

@@ -209,6 +209,7 @@ def test_scores_that_are_the_same_up_to_rounding_do_not_differ():
     assert found.curves.summary().startswith("a0 and a1 have the same mean score, 0.5")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("score", [1.0, 0.1, 10.82584])
 def test_scores_at_the_ceiling_of_all_tasks_have_no_interval(score):
     scores = make_curves(np.full((8, 2, 5, 3), score), task=list("stuvwxyz"))
@@ -407,6 +408,7 @@ def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_t
     assert "The mean names" not in across(make(8, (6, 6), effect=1.0)).curves.summary()
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("size", [1.0, 1e17])
 @pytest.mark.parametrize("better", [1, -1])
 def test_runs_that_failed_count_by_their_ranks(size, better):

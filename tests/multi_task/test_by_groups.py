@@ -31,6 +31,7 @@ def holm_by_loop(pvalues):
     return adjusted
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("options", [{}, {"paired": True, "drop": True}, {"reference": "a1"}, {"task_weights": True}])
 def test_groups_are_calls_of_their_tasks_adjusted_over_pairs_and_groups(options):
     curves, options = suites(), dict(options)

@@ -254,6 +254,7 @@ def test_what_is_said_of_each_item_is_left_out_of_many():
         across(items(scores), per_task="no")
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("view", ["forest", "places", "prob_greater"])
 @pytest.mark.parametrize("n_algorithms", [2, 4])
 def test_many_items_have_sentences_tables_and_pictures(n_algorithms, view):

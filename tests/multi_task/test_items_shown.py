@@ -26,6 +26,7 @@ def test_answers_are_shown_in_per_cent_in_sentence_and_tables_and_kept_as_shares
     assert table.attrs["interval"].endswith("scores in %")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     "change",
     [
@@ -145,6 +146,7 @@ def test_a_model_with_other_items_altogether_is_refused():
         compare(lazy)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(("value", "how"), [(1.0, "right"), (0.0, "wrong")])
 @pytest.mark.parametrize("n_answers", [1, 5])
 def test_all_right_or_all_wrong_is_said(value, how, n_answers):

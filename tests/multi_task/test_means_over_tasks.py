@@ -235,6 +235,7 @@ def separated(n_tasks, sizes):
     return study(values)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("sizes", [(3, 3), (3, 4), slow((5, 5)), (2, 6)])
 def test_the_smallest_p_of_a_task_is_reached_where_runs_are_separated(sizes):
     mirror = 2 if sizes[0] == sizes[1] else 1

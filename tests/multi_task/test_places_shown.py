@@ -87,6 +87,7 @@ def of_many(n):
     return compare(scores, n_resamples=19)
 
 
+@pytest.mark.slow
 def test_the_picture_of_100_algorithms_can_be_read():
     found = of_many(100)
     ax = found.curves.plot("places")

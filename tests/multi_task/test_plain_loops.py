@@ -185,6 +185,7 @@ def test_the_interval_of_the_random_claim_is_that_of_subset_means(answer, pair, 
     np.testing.assert_allclose(answer[name].isel(pair=pair).sel(task_effect="random"), expected)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("pair", range(3))
 @pytest.mark.parametrize(
     ("name", "alpha"),
@@ -300,6 +301,7 @@ def one_sided_pvalue(pair, shift):
     return np.mean(~(t < observed[0] / sqrt(observed[1]) - 1e-9))
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("pair", range(3))
 def test_not_worse_by_more_than_a_margin_on_these_tasks(answer, pair):
     mine = answer.isel(pair=pair).sel(task_effect="fixed")
@@ -354,6 +356,7 @@ def place_of(names, pairs, p, difference, alpha):
     return out
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("higher_is_better", [True, False])
 @pytest.mark.parametrize(("alpha", "seed"), [(0.05, 1), (0.2, 2), (0.5, 3)])
 def test_places_are_those_of_the_p_of_the_table(alpha, seed, higher_is_better):

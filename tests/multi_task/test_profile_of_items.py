@@ -79,6 +79,7 @@ def test_the_mean_over_training_is_that_of_across_tasks(found, scores):
     np.testing.assert_allclose(found.mean_pvalue_adjusted, wanted, atol=0.006)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("n_items", "share"), [(14, 0.1), (150, 0.03), (400, 0.01)])
 def test_rare_differences_have_the_intervals_of_across_tasks(n_items, share):
     # exact and random flips on the scale of ranks, and that of t

@@ -78,6 +78,7 @@ def test_nothing_is_said_to_be_before_an_adjustment():
     assert len(said.split("\n")) <= 12
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
 def test_one_more_task_lies_between_ordered_differences(names):
     d = [0.3, -0.31, 1.4, 0.9, 0.2, 0.5, -0.1, 0.8]
@@ -103,6 +104,7 @@ def test_what_so_many_tasks_show_is_said():
     assert f"In 8 of 10 cases 9 tasks show a difference of {size} between" in found.curves.summary()
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("outlier", [-20.0, 20.0])
 def test_a_sentence_about_skewed_differences_turns_the_pair_as_the_table_does(lower, outlier):

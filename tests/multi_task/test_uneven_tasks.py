@@ -170,6 +170,7 @@ def by_enumeration(d, margin):
     return p, means[[c - 1, -c]], p_margin, means[int(ALPHA * n) - 1]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("options", [{}, {"reference": "A"}, {"n_resamples": 200}])
 def test_a_pair_of_seven_common_tasks_has_its_128_flips(options):
     scores = uneven()
@@ -232,6 +233,7 @@ def circle():
     return study(values)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("better", [True, False])
 def test_a_circle_has_no_best_and_says_why(better):
     found = across(circle(), n_resamples=None, higher_is_better=better)

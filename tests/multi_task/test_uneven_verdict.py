@@ -217,6 +217,7 @@ def test_no_sentence_lacks_its_subject():
     assert re.search(r"Untested beside a[01]: a2 \(no runs\)\.", said)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("gap", "higher_is_better"),
     every(3, list(product([-3.0, -0.3, 0.3, 3.0], [True, False]))),
@@ -253,6 +254,7 @@ def test_a_margin_changes_not_who_is_best_of_three():
     assert found.curves.summary().split("\n")[0] == plain
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("reference", [None, *NAMES[:3]])
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_in_how_many_tasks_each_is_best_is_counted_from_means(reference, higher_is_better):

@@ -350,6 +350,7 @@ def test_some_missing_pvalues_are_warned_of(pilots):
     assert plan.n_replications.values.tolist() == [50]
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same_plan(pilots, plan):
     xr.testing.assert_identical(xcurves.runs_needed(pilots.chunk(run=5), n_runs=[5, 10], **QUICK), plan)
     frame = plan.curves.to_frame()

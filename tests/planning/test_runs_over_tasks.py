@@ -114,6 +114,7 @@ def test_the_first_sentence_has_one_number():
     assert said.startswith("The one of 3 that takes most, ")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("difference", [0.0, 0.25, 1.2])
 def test_sequential_and_runs_needed_do_not_advise_opposite_things(difference):
     rng = np.random.default_rng(5)

@@ -42,6 +42,7 @@ def by_hand(result, name):
     return np.mean(rejected, axis=0), np.mean(runs)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("pvalue", ["pvalue", "pvalue_adjusted"])
 def test_power_and_expected_runs_are_those_of_a_loop_over_looks(pvalue):
     seen = []

@@ -42,6 +42,7 @@ def calls():
 CALLS = calls()
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in CALLS.QUESTIONS])
 @pytest.mark.mpl_image_compare(
     baseline_dir="baseline",

@@ -31,6 +31,7 @@ def test_a_benchmark_in_one_figure():
     assert len(curves.curves.plot_benchmark(n_resamples=99, rng=0)) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*few")
 @pytest.mark.parametrize(("size", "letters"), [((9, 5), 25), slow((5.5, 4.5), 5)])
 def test_no_label_of_a_benchmark_runs_over_its_neighbours(size, letters):

@@ -33,6 +33,7 @@ MATRICES = {
 }
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("name", "view"), MATRICES)
 def test_of_many_algorithms_each_two_have_a_cell_on_both_sides_of_the_diagonal(name, view):
     result = synthetic_result(name, 1, 11)
@@ -57,6 +58,7 @@ def prob_greater_cell(one):
     return np.sign(one["prob_greater"].item() - 0.5) * (2 if low > 0.5 or high < 0.5 else 1)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "view", "cell"),
     [
@@ -77,6 +79,7 @@ def test_of_many_tasks_each_task_and_pair_have_a_cell(name, view, cell):
             np.testing.assert_array_equal(cells[row, column], cell(result.sel(task=task, pair=pair)))
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("view", "variable"),
     [("fraction", "fraction"), ("cumulative", "cumulative_fraction")],

@@ -60,6 +60,7 @@ def test_runs_and_means_are_those_of_the_array(curves):
     assert sorted(curve_names(ax)) == ["a0", "a1", "a2"]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("band", ["pointwise", "sd", "se"])
 def test_the_band_of_each_level_is_that_of_scipy(curves, band):
     here = curves.sel(task="x")
@@ -117,6 +118,7 @@ def long_curves(n_levels=2000):
     return make_curves(values, training=np.arange(1.0, n_levels + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, slow({"band": "sd"}), slow({"xscale": "log"}), slow({"figsize": (14, 4)})])
 def test_vector_files_of_long_curves_are_small(tmp_path, options):
     figure = long_curves().curves.plot(**options).figure
@@ -161,6 +163,7 @@ def test_single_runs_stand_where_asked_or_where_there_is_no_band(curves):
     assert len(thin(here.isel(run=[0]).curves.plot())) == 3
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_and_tasks_do_not_matter_to_each_other():
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 3, 12, 6)), task=["x", "y"])
     made = {"band": "simultaneous", "n_resamples": 99, "rng": 3}
@@ -208,6 +211,7 @@ def test_names_at_ends_have_the_last_value(curves):
         )
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_algorithms", [5, 6, 7, 8])
 def test_a_legend_of_a_narrow_panel_stays_within_the_figure(n_algorithms):
     many = make_curves(np.random.default_rng(0).normal(size=(n_algorithms, 4, 5)))
@@ -215,6 +219,7 @@ def test_a_legend_of_a_narrow_panel_stays_within_the_figure(n_algorithms):
     assert faults(ax.figure) == []
 
 
+@pytest.mark.slow
 def test_panels_share_a_kind_of_axis():
     rng = np.random.default_rng(0)
     even, uneven = np.arange(1.0, 9), 2.0 ** np.arange(8)
@@ -383,6 +388,7 @@ def test_given_axes_are_drawn_on_and_nothing_is_shown(curves, monkeypatch):
     assert xcurves.plot(curves[0], ax=ax) is ax
 
 
+@pytest.mark.slow
 def test_dask_backed_curves_look_the_same(curves):
     pytest.importorskip("dask")
     eager, lazy = (
@@ -445,6 +451,7 @@ def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
             here.curves.plot(order=order)
 
 
+@pytest.mark.slow
 def test_names_stand_where_asked(curves):
     here = curves.sel(task="x")
     drawn = {legend: here.curves.plot(legend=legend) for legend in ("direct", "above", "outside", None)}
@@ -514,6 +521,7 @@ def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore
         whole.assign_coords(color_index=("algorithm", [0.5, 1, 2])).curves.plot()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:so few tasks")
 def test_color_index_changes_no_result(curves):
     indexed = curves.assign_coords(color_index=("algorithm", [5, 1, 3]))
@@ -534,6 +542,7 @@ def test_color_index_changes_no_result(curves):
         pd.testing.assert_frame_equal(coloured.curves.table(), plain.curves.table())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*gamma", "ignore:.*runs are so few")
 def test_frames_number_the_algorithms_and_references_and_single_pairs_keep_colours():
     frame = pd.DataFrame(
@@ -589,6 +598,7 @@ def test_the_reference_and_the_others_have_the_colours_of_all_algorithms():
         assert {name: drawn[name] for name in usual} == usual
 
 
+@pytest.mark.slow
 def test_names_stand_at_the_ends_on_given_axes_where_a_layout_makes_room(curves):
     one = curves.isel(task=0, drop=True)
     for layout, n_names in (("constrained", 3), (None, 0)):
@@ -602,6 +612,7 @@ def test_names_stand_at_the_ends_on_given_axes_where_a_layout_makes_room(curves)
             assert faults(figure) == []
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("levels", [[1e-300, 1e-3, 1, 1e300], [1.0, 1e150, 1e300, 1.5e300]])
 @pytest.mark.parametrize("scale", [None, "log"])
 def test_levels_of_all_magnitudes_have_a_picture(levels, scale):
@@ -630,6 +641,7 @@ def test_names_of_a_legend_stand_as_curves_end_unless_an_order_is_given():
     assert names_of(curves.curves.plot(legend="above", order=list("cba")).figure) == list("cbad")
 
 
+@pytest.mark.slow
 def test_other_names_keep_colours_and_name_pairs():
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 6))).assign_coords(algorithm=["sac", "td3", "ppo"])
     labels = {"sac": "SAC", "ppo": "PPO (ours)"}

@@ -121,6 +121,7 @@ def test_a_view_that_is_declared_outside_comes_in_every_way(result, monkeypatch,
     assert "Mean ranks." in page
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "view"), [("pairwise", "difference"), ("performance_cdf", "statistics"), ("performance_cdf", "cdf")]
 )

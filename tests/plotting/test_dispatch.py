@@ -89,6 +89,7 @@ def test_without_inference_there_is_nothing_to_shade_or_mark(tasks):
     assert [each.get_gid() for each in ax.lines] == ["simple"]
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("training", "scale"),
     [
@@ -271,6 +272,7 @@ def test_looks_that_cannot_be_are_refused(tasks):
     assert message(col_wrap=0).startswith("col_wrap must be at least 1; got 0")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("reference", [None, "a5"])
 def test_of_many_pairs_along_the_budget_those_of_one_algorithm_are_drawn(reference):
     values = np.random.default_rng(0).normal(size=(6, 6, 3, 4)) + np.arange(6)[:, np.newaxis, np.newaxis]
@@ -296,6 +298,7 @@ def test_a_panel_names_its_pair_once_as_it_is_turned():
     assert not any(" over a" in ax.get_ylabel() for ax in panels)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "n_algorithms"),
     every(

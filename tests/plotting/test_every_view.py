@@ -44,6 +44,7 @@ def sizes(view, asked):
     return list(dict.fromkeys((tasks, min(algorithms, most)) for tasks, algorithms in asked))
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize(("name", "view"), every(3, VIEWS))
 def test_a_few_tasks_of_two_algorithms(name, view):
     result = synthetic(name, view, 2, 2)
@@ -78,6 +79,7 @@ def test_any_number_of_tasks_and_algorithms(name, view, request):
     assert {case: faults for case, faults in found.items() if faults} == {}
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "view"),
     every(
@@ -93,6 +95,7 @@ def test_views_of_results_that_need_real_numbers(name, view):
     assert faults(draw(one, view)) == []
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("name", ["pairwise", "ss_profile"])
 def test_curves_of_many_pairs_are_refused_by_name_and_left_out_else(name):
     many = synthetic_result(name, 1, 5)

@@ -76,6 +76,7 @@ def test_each_two_values_are_covered():
         assert found == set(product(factors[one], factors[other]))
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("case", [(3, 3, 25, 3.25), (8, 8, 5, 6.75)], ids=str)
 def test_texts_of_curves_have_room(case):
     assert faults_of("curves", None, *case) == []

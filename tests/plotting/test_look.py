@@ -1,6 +1,7 @@
 """The look: names moved apart, and a style for papers that matplotlib finds in the package."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
@@ -32,6 +33,7 @@ def test_the_style_of_papers_has_fonts_that_journals_embed():
     assert look.WIDTH_COLUMN < look.WIDTH_TEXT
 
 
+@pytest.mark.slow
 def test_eight_panels_have_room_in_the_width_of_a_text():
     axes = synthetic_curves(8, 4).curves.plot(figsize=(look.WIDTH_TEXT, 3))
     assert len(axes) == 8

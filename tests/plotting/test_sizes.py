@@ -45,6 +45,7 @@ def test_the_size_that_a_refusal_names_works(name, n_tasks, n_algorithms, size):
     assert isinstance(draw(shown, view, **one_line), str)  # not larger than it must be
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_algorithms", [2, slow(4), slow(8)])
 def test_eight_panels_are_drawn_in_the_width_of_a_page(n_algorithms):
     figure = draw(synthetic_curves(8, n_algorithms), None, figsize=(5.5, 3))
@@ -127,6 +128,7 @@ def test_claims_are_refused_where_there_are_none():
         synthetic_curves(1, 2).curves.plot(claim="fixed")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_algorithms", [10, 11])
 def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithms):
     result = synthetic_result("across_tasks", 4, n_algorithms)
@@ -138,6 +140,7 @@ def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithm
     assert len(drawn) == expected
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("legend", ["direct", "above"])
 @pytest.mark.parametrize("n_algorithms", [2, 4, 6])
 def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms, legend):
@@ -185,6 +188,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "view", "n_algorithms", "letters"),
     [
@@ -240,6 +244,7 @@ def test_places_in_a_narrow_panel_leave_out_the_means():
         plt.close(figure)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_algorithms", [2, slow(4), 6])
 def test_a_picture_over_tasks_and_a_profile_have_room_in_two_panels_of_a_paper(n_algorithms):
     plt = pytest.importorskip("matplotlib.pyplot")
@@ -281,6 +286,7 @@ def along(name, n_algorithms):
     return made[name]()
 
 
+@pytest.mark.plain(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "n_algorithms"),

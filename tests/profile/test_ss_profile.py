@@ -677,6 +677,7 @@ def test_shuffled_shares_are_those_of_plain_loops_for_few_groups_and_many(sizes,
         np.testing.assert_allclose(share, between * f / (between * f + within), rtol=1e-10)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("sizes", [(4, 4), (3, 4), (2, 2, 3)])
 def test_the_largest_difference_is_that_of_one_reassignment_at_all_levels_though_batches_differ(sizes, monkeypatch):
     for module in (level_differences, engine):

@@ -31,6 +31,7 @@ def table(offset, score="loss"):
     return f"step,{score}\n" + "".join(f"{step},{offset + step / 100}\n" for step in (10, 20, 30))
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("ending", ["csv", "log"])
 @pytest.mark.parametrize(
     "place",
@@ -130,6 +131,7 @@ def test_steps_of_validation_that_count_epochs_are_no_iterations(tmp_path):
     assert readers.read(tmp_path).dropna(subset="accuracy/top1")["step"].tolist() == [55, 105, 155]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("form", ["mmengine", "text"])
 def test_a_score_by_epochs_is_answered_where_training_is_by_iterations(tmp_path, form, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -290,6 +292,7 @@ def test_only_one_module_opens_files():
     assert found == {"open_files.py"}
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("name", ["log.csv.gz", "metrics.jsonl.gz", "out.log.gz", "a.npz"])
 def test_the_option_that_lifts_the_limit_of_expansion_is_named(tmp_path, name, monkeypatch, capsys):
     rows = [(algorithm, run, step) for algorithm, run in RUNS for step in range(400)]

@@ -56,6 +56,7 @@ def test_states_of_a_trainer(tmp_path, text):
     refused(tmp_path, path)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("text", ["null", NESTED, "[1]", f'{{"lr": {LARGE}}}', r'{"lr": "\ud800"}', ""])
 def test_configurations_of_trials(tmp_path, text):
     folder = shutil.copytree(TRIAL, tmp_path / TRIAL.name)

@@ -91,6 +91,7 @@ OF_RAY = [
 ]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("above", ["", "{algorithm}/"])
 def test_the_algorithm_is_what_the_name_of_a_trial_begins_with(tmp_path, above, capsys):
     trials(tmp_path / "ray", [above.format(algorithm=name.partition("_")[0]) + name for name in OF_RAY])

@@ -138,6 +138,7 @@ class Limited(DecisionTreeClassifier):
 SCORERS = {"accuracy": "accuracy", "brier": "neg_brier_score"}
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("scoring", [None, "neg_brier_score", SCORERS])
 @pytest.mark.parametrize("kind", ["grid", "random"])
 def test_a_setting_that_failed_is_a_failed_trial(data, kind, scoring):

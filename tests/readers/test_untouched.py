@@ -111,6 +111,7 @@ def store(made_store, tmp_path):
     return Path(shutil.copy(made_store, tmp_path / "mlflow.db"))
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("source", FOLDERS)
 def test_folders_of_logs_stay_as_they_are(tmp_path, monkeypatch, source):
     root = shutil.copytree(LOGS / FOLDERS[source], tmp_path / "a %20?#{x}'\"\n")
@@ -121,6 +122,7 @@ def test_folders_of_logs_stay_as_they_are(tmp_path, monkeypatch, source):
     assert hashed(tmp_path) == before
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("log", [slow("DELETE"), "WAL"])
 def test_a_database_is_read_as_it_is_named(database, tmp_path, monkeypatch, name, log):
@@ -239,6 +241,7 @@ def test_damaged_databases_are_read_alike_or_refused_in_one_line(database, tmp_p
     assert n_refused >= {"bit": 1, "64 bytes": 1}.get(kind, 25)
 
 
+@pytest.mark.plain(6)
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -59,6 +59,7 @@ def test_two_tasks_are_too_few_for_a_claim_about_tasks_like_these(curves):
     assert not (tree["across_tasks"]["pvalue"].sel(task_effect="random") <= 0.05).any()
 
 
+@pytest.mark.slow
 def test_leaving_a_part_out_does_not_change_another(curves):
     every = whole(curves)
     for part in [*ACROSS, *ALL_TESTS, "distribution"]:
@@ -103,6 +104,7 @@ def test_which_scores_are_better_is_said_by_a_number():
         xcurves.analyze(curves, include=["distribution"], n_resamples=9)
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("attrs", "name", "why"),
     [

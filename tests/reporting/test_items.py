@@ -60,6 +60,7 @@ def test_one_algorithm_has_its_distribution_however_many_items():
     assert set(tree) == {"curves", "distribution"}
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("training", [False, True])
 def test_runs_of_many_items_are_counted_for_each_algorithm(training):
     scores = _answers(40, 3)
@@ -86,6 +87,7 @@ def test_runs_of_many_items_are_counted_for_each_algorithm(training):
         assert found.loc[name].tolist() == expected
 
 
+@pytest.mark.slow
 def test_the_page_of_many_items_has_no_row_of_each(tmp_path):
     few, many = (
         _analysis(_answers(n, 1)).curves.report(tmp_path / f"{n}.html").read_text(encoding="utf-8")

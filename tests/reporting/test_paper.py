@@ -53,6 +53,7 @@ def results(curves):
     ]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("to", ["latex", "markdown", "html"])
 def test_every_table_has_its_numbers_and_no_gap_is_nan(results, to):
     for result in results:
@@ -80,6 +81,7 @@ def test_p_has_three_decimals_or_is_below_a_thousandth(to):
     assert ("$p$" in written) == (to == "latex")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("reference", [None, "low"])
 @pytest.mark.parametrize("higher", [True, False])
 def test_the_better_of_a_pair_or_the_reference_stands_first_and_variables_have_their_units(reference, higher):
@@ -162,6 +164,7 @@ def cells_of(markdown):
     return {name: cells for name, *cells in found}
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("spread", ["ci", "sd", "se"])
 @pytest.mark.parametrize("lower", [False, True])
 def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower):
@@ -245,6 +248,7 @@ def test_three_runs_cannot_show_that_11_is_worse_than_340_and_it_has_no_mark(to)
     assert written.count("3 runs: too few to show a difference in a single task, by p adjusted over tasks.") == 1
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize("to", ["latex", "markdown", "html"])
 def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(to, paired):
@@ -387,6 +391,7 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     assert "Missing character" not in done.stdout
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("pattern", ["{}", "{} and more"])
 @pytest.mark.parametrize("start", ["[", "[2]", "*", " [x]", "  *x"])
 def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
@@ -412,6 +417,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("to", ["markdown", "html", "notebook", "text"])
 def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
     # whose strings, those of pandas 3, hold no lone surrogate
@@ -488,6 +494,7 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["markdown", slow("html")])
 def test_markdown_and_html_render_to_the_cells_of_the_table(curves, to):
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")

@@ -47,6 +47,7 @@ def smallest(result, effect="algorithm"):
     return result.pvalue_adjusted.sel(effect=effect).min().item()
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("n_runs", [2, 3, 4])
 @pytest.mark.parametrize("n_algorithms", [3, 4, 5, 6])
 def test_with_two_to_four_runs_more_runs_are_the_cure_and_no_reference(n_algorithms, n_runs):
@@ -112,6 +113,7 @@ def test_few_reassignments_are_cured_by_more():
     assert (before.pvalue_adjusted_least > ALPHA).any()
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("n_tasks", range(1, 6))
 @pytest.mark.parametrize("n_algorithms", [2, 3, slow(4), slow(5), slow(7)])
 def test_of_tasks_like_these_more_tasks_are_the_cure_and_no_reference(n_algorithms, n_tasks):

@@ -50,6 +50,7 @@ def disagreements(interval, pvalue, alpha):
     return int((known & ((shown & inside) | (~shown & outside))).sum()), int(known.sum())
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("seed", "n_tasks", "n_datasets", "alpha"),
@@ -99,6 +100,7 @@ def test_turning_scores_scaling_training_and_the_order_of_algorithms_and_runs_ch
     xr.testing.assert_allclose(quietly(curves, target=0.7, task="task"), other)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("options", [{}, {"target": 0.7}, {"target": 0.7, "task": "task"}])
 @pytest.mark.parametrize("own", [slow(False), True])
 def test_lazy_curves_stay_lazy(options, own):

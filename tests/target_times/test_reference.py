@@ -71,6 +71,7 @@ WELCH = [
 ]
 
 
+@pytest.mark.plain(5)
 @pytest.mark.parametrize("case", WELCH)
 def test_speedups_to_the_last_level_and_to_a_target(case):
     names = {"scale": "training_scale", "target": "target"}
@@ -89,6 +90,7 @@ def test_speedups_to_the_last_level_and_to_a_target(case):
         np.testing.assert_allclose(found, expected, rtol=tolerance, err_msg=name)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("case", cases("time_to_target"))
 def test_times_of_mean_curves(case):
     made = xcurves.mean_time_to_target(
@@ -189,6 +191,7 @@ def test_published_scores_of_algoperf():
     assert made["score"].to_series().round(4).to_dict() == PUBLISHED
 
 
+@pytest.mark.slow
 def test_scores_of_the_fastest_trials_of_algoperf():
     """Of a study counts the trial with the fewest seconds; of lawa_ema .3434 in place of the published .3384."""
     (profile,) = (case for case in read() if case["name"] == "dolan-more")

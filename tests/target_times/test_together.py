@@ -35,6 +35,7 @@ def compared(curves, **options):
         return xcurves.speedup(curves, reference="base", rng=0, **options)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("options", [{}, {"target": 0.8}, {"target": 0.93}])
 def test_intervals_for_all_together_are_those_at_the_level_over_their_number(options):
     curves = curves_of(np.random.default_rng(0))
@@ -56,6 +57,7 @@ def test_an_absent_algorithm_counts_for_nothing():
     np.testing.assert_allclose(found["speedup_ci_simultaneous"], wider["speedup_ci"])
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("target", [None, 0.8])
 def test_intervals_over_tasks_are_at_the_level_over_the_number_of_algorithms(target):
     curves = curves_of(np.random.default_rng(2), n_tasks=9)
@@ -93,6 +95,7 @@ def min_p_of_loops(x):
     return adjusted
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_adjusted_p_over_tasks_is_that_of_loops_over_flips(seed):
     curves = curves_of(np.random.default_rng([3, seed]), n_tasks=7)
