@@ -1,3 +1,4 @@
+import re
 import warnings
 from functools import partial
 
@@ -129,12 +130,14 @@ def test_of_many_learners_those_that_differ_have_their_differences():
     found = quiet_comparison(curves, "a")
     b, d, e = found.difference.sel(param="error_at_n", algorithm=["b", "d", "e"]).values.tolist()
     said = found.curves.summary().split("\n")[0].replace("−", "-")
-    lower, higher, rest = said.split("is ")[1].split("; ")
-    assert lower == f"shown lower for 2, with differences of {d:.4g} % (d) … {e:.4g} % (e)"
-    assert higher == f"shown higher for 1, with differences of {b:.4g} % (b)"
-    assert rest == "not shown to differ for c."
+    start, higher, lower, rest, untested = re.split("(?<=size 400): |; ", said)
+    assert start == "Beside a, in error (%) at size 400"
+    assert re.fullmatch(rf"b \({b:.2f}: [\d.]+ to [\d.]+\) is shown to be higher", higher)
+    assert re.fullmatch(rf"d \({d:.2f}: .*\) and e \({e:.2f}: .*\) are shown to be lower", lower)
+    assert re.fullmatch(r"c \(.*\) is not shown to differ", rest)
+    assert untested == "untested: f (no fitted curve)."
     nothing = quiet_comparison(dict.fromkeys("bcde", lost) | {"a": FALLING}, "a").curves.summary()
-    assert nothing.startswith("Nothing can be said of the error at size")
+    assert nothing.startswith("Nothing can be said beside a: no fitted curve.")
 
 
 def test_of_a_learner_without_errors_nothing_is_said():
@@ -146,7 +149,7 @@ def test_of_a_learner_without_errors_nothing_is_said():
         assert not found.data_multiplier_extrapolated.sel(algorithm=silent).any()
         said = found.curves.summary()
         for name in silent:
-            assert f"algorithm '{name}': nothing can be said; it or {reference} has no fitted curve" in said
+            assert f"lgorithm '{name}': nothing can be said; it or {reference} has no fitted curve" in said
         assert "no amount of data" not in said
 
 

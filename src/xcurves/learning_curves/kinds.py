@@ -15,6 +15,7 @@ from xcurves.core.later import later
 from xcurves.core.schema import (
     MOST_CURVES,
     PAIR_COORDS,
+    Comparison,
     Drawing,
     Part,
     ResultKind,
@@ -345,7 +346,16 @@ COMPARE_LEARNERS = ResultKind(
         "Learners beside the reference: differences, sizes between which none is shown, crossings, worth in data; "
         "intervals are for all learners together.",
     ),
-    statements=text.learner_statements,
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_ci_simultaneous",
+        p="",
+        noun=text.error_at,
+        direction=lambda _: "lower",
+        pair=text.pairs_of_learners,
+        reasons=text.without_curves,
+        more=text.more_of_learners,
+    ),
     views={
         "difference": View(
             Drawing(picture=plots.learners),

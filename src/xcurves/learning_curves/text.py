@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan, prod
 from types import SimpleNamespace
 
@@ -21,14 +21,15 @@ from xcurves.say.numbers import (
     estimated,
     interval,
     joined,
-    listed,
     number,
     percent,
     quantity,
     rounded,
     span,
     units_of,
+    with_units,
 )
+from xcurves.say.pairs import beside_reference
 
 _FEW = 3  # curves of which each has sentences
 MISSED = 0.1  # backtest error from which a curve is named
@@ -55,10 +56,7 @@ _SCHEMES = {
     "relative": "1 / error^2",
     "uniform": "1",
 }
-_INDEPENDENT = (
-    "Differences are first minus reference; intervals take the learners as independent, and hold for all learners "
-    "together, at each size by itself."
-)
+_INDEPENDENT = "Intervals take the learners as independent; differences hold at each size by itself."
 
 Row = SimpleNamespace
 
@@ -211,7 +209,7 @@ def _of_many(known: list[Row]) -> str:
     n_falls = sum(curve.change_ratio_ci[1] < 1 for curve in known)
     falls = f"With four times the data a fall is predicted for {n_falls} of {len(known)}, if curves go on as they did"
     more = f"{falls}; the predicted errors are"
-    errors = f"Errors at {_sizes(known, 'at')}: {_extremes(known, 'error_at_n')}."
+    errors = f"Errors at {_sizes(curve.at for curve in known)}: {_extremes(known, 'error_at_n')}."
     return f"{errors} {more} {_extremes(known, 'prediction')}."
 
 
@@ -261,7 +259,7 @@ def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
     ]
     answer = "Nothing can be said: there is no fitted curve."
     if len(known) > _FEW:
-        answer = f"Predicted errors at {_sizes(known, 'n')}: {_extremes(known, 'prediction')}."
+        answer = f"Predicted errors at {_sizes(row.n for row in known)}: {_extremes(known, 'prediction')}."
     elif said:
         answer = f"Predicted errors: {'; '.join(said)}."
     how = f"Predictions are by {_RULES[result.attrs['rule']]}; intervals are for the expected error"
@@ -310,33 +308,36 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
     return statements(joined(said, " "), [*said, p])
 
 
-def learner_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield how much data each learner is worth, and the differences."""
+def pairs_of_learners(result: xr.Dataset) -> xr.Dataset:
+    """Return each learner's error as that of its pair with the reference."""
+    names = ["difference", "difference_ci_simultaneous"]
+    return beside_reference(result.sel(param="error_at_n"), names)
+
+
+def error_at(pairs: xr.Dataset) -> str:
+    """Return what learners are compared by: "error (%) at size 800"."""
+    known = pairs["at"].where(pairs["difference"].notnull()).to_numpy().ravel()
+    return f"{with_units('error', pairs['difference'])} at {_sizes(known[~np.isnan(known)].tolist())}"
+
+
+def without_curves(pairs: xr.Dataset) -> dict[frozenset[str], str]:
+    """Return why learners are not compared, if they are not."""
+    return {frozenset([str(name), pairs.attrs["reference"]]): "no fitted curve" for name in pairs["algorithm_a"].values}
+
+
+def more_of_learners(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield how much data each of a few learners is worth, and between which sizes no difference is shown."""
     error, reliance = (result.sel(param=name) for name in ("error_at_n", "data_reliance"))
-    names = [
-        "difference",
-        "data_multiplier",
-        "data_multiplier_extrapolated",
-        "at",
-        *STRETCH,
-    ]
-    together = {name: error[f"{name}_simultaneous"] for name in ("difference_ci", "data_multiplier_ci")}
-    pairs = rows_of(error, names, more={"reliance": reliance["difference"], **together})
-    reference = result.attrs["reference"]
-    if len(pairs) > _FEW:
-        return statements(_beside(pairs, reference), [_INDEPENDENT])
-    details = []
-    for pair in pairs:
-        said = []
-        if not isnan(pair.difference):
-            by = between(pair.difference, pair.difference_ci, pair.units)
-            said.append(f"error differs from that of {reference} by {by}")
-        said.append(_worth(pair, reference))
-        if not isnan(pair.reliance):
-            said.append(_crossings(pair))
-        details.append(f"{pair.prefix}{'; '.join(said)}.")
-    worth = "; ".join(pair.prefix + _worth(pair, reference) for pair in pairs)
-    return statements(f"{worth}.", [*details, _INDEPENDENT])
+    names = ["difference", "data_multiplier", "data_multiplier_extrapolated", *STRETCH]
+    more = {"reliance": reliance["difference"], "data_multiplier_ci": error["data_multiplier_ci_simultaneous"]}
+    learners = rows_of(error, names, more=more)
+    if len(learners) <= _FEW:
+        worth = "; ".join(each.prefix + _worth(each, result.attrs["reference"]) for each in learners)
+        yield Statement("answer", f"{worth[0].upper()}{worth[1:]}.")
+        for each in learners:
+            if not isnan(each.reliance):
+                yield Statement("detail", f"{each.prefix}{_crossings(each)}.")
+    yield Statement("detail", _INDEPENDENT)
 
 
 def _worth(pair: Row, reference: str) -> str:
@@ -366,29 +367,9 @@ def _crossings(pair: Row) -> str:
     return "; ".join(said) or "a difference is shown at every size at which both were measured"
 
 
-def _beside(pairs: list[Row], reference: str) -> str:
-    """Return which of many learners are shown to have a lower or a higher error than the reference."""
-    shown = {
-        "lower": [pair for pair in pairs if pair.difference_ci[1] < 0],
-        "higher": [pair for pair in pairs if pair.difference_ci[0] > 0],
-    }
-    said = [
-        f"shown {word} for {len(some)}, with differences of {_extremes(some, 'difference')}"
-        for word, some in shown.items()
-        if some
-    ]
-    rest = [_plain(pair) for pair in pairs if pair.difference_ci[0] <= 0 <= pair.difference_ci[1]]
-    if rest:
-        said.append(f"not shown to differ for {listed(rest, 3)}")
-    at = f"error at {_sizes(pairs, 'at')}"
-    if not said:
-        return f"Nothing can be said of the {at}."
-    return f"Beside {reference}, the {at} is {'; '.join(said)}."
-
-
-def _sizes(rows: Sequence[Row], name: str) -> str:
+def _sizes(sizes: Iterable[float]) -> str:
     """Return the size of curves, or the range of unlike ones."""
-    said = span(getattr(row, name) for row in rows)
+    said = span(sizes)
     if " to " in said:
         return f"sizes {said}"
     return f"size {said}"

@@ -238,6 +238,23 @@ def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.Data
     return better_first(given.assign_coords(coords), size, ["amount", "interval"])
 
 
+def beside_reference(result: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
+    """Return variables of each algorithm as those of its pair with the reference."""
+    if "algorithm" not in result.dims:
+        result = result.expand_dims("algorithm")
+    reference = str(result.attrs["reference"])
+    algorithms = _texts(result["algorithm"])
+    return (
+        result[list(names)]
+        .rename(algorithm="pair")
+        .assign_coords(
+            pair=[f"{name} - {reference}" for name in algorithms],
+            algorithm_a=("pair", algorithms),
+            algorithm_b=("pair", [reference] * len(algorithms)),
+        )
+    )
+
+
 def sides_shown(displayed: xr.Dataset) -> dict[str, xr.DataArray]:
     """Return the "first" and the "second" of each pair as it is displayed."""
     swapped = displayed[SWAPPED].reset_coords(drop=True)

@@ -338,6 +338,9 @@ def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE)
         names = [f"{row.better} ({_signed(made, row)})" for row in group]
         if names:
             phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
+    untested = [row for row in made.rows if isnan(row.p)]
+    if untested:
+        phrases.append(f"untested: {_untested(made, reference, untested)}")
     where = f"in {made.score}"
     if made.over:
         where += f" {made.over}"
