@@ -76,6 +76,47 @@ class Shade:
 
 
 @dataclass(frozen=True)
+class Points:
+    """Marks of one look, with bars to the ends of their intervals."""
+
+    x: Floats
+    y: Floats
+    style: Style
+    name: str = ""  # as a legend has it
+    x_ends: Floats | None = None  # of intervals along x, shape (2, point)
+    y_ends: Floats | None = None
+    joined: bool = False  # by a line
+    filled: bool = True
+    edged: bool = False  # by a black line
+    size: float = 1.0  # of the usual one
+    colors: Sequence[str] = ()  # of each, where they differ
+    texts: Sequence[str] = ()  # beside each
+    flag: str | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of the legend that stands for several lines and points."""
+
+    name: str
+    style: Style
+    more: str = ""  # behind the name, where the panel is the only one
+    flag: str | None = None  # of what stands behind the name
+
+
+@dataclass(frozen=True)
+class Span:
+    """A thick stretch of the x axis at one height: an interval."""
+
+    y: float
+    low: float
+    high: float
+    color: str
+    width: float  # in points
+    opacity: float
+
+
+@dataclass(frozen=True)
 class Bars:
     """Stretches of neighbouring levels at which something is shown, along the bottom."""
 
@@ -94,6 +135,8 @@ class Rule:
     color: str = "0.6"
     linestyle: str = "-"
     width: float = 1.0
+    said: str = ""  # at its end, if it is one of y
+    flag: str | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +145,8 @@ class Scale:
 
     label: str = ""
     kind: str = "linear"  # or "log", or "symlog": log from the first level above 0 on
-    asked: str | None = None  # "linear" or "log", where the reader wants that
+    asked: str | None = None  # "linear" or "log" with plain numbers, where the reader wants that
+    whole: bool = False  # whether its ticks are whole numbers
     low: float | None = None
     high: float | None = None
 
@@ -117,10 +161,13 @@ class CurvesPicture:
     title: str = ""
     band: str = "band"  # the flag of the bands of lines
     shades: Sequence[Shade] = ()
+    points: Sequence[Points] = ()
+    spans: Sequence[Span] = ()
+    keys: Sequence[Key] = ()
     bars: Bars | None = None
     rules: Sequence[Rule] = ()
     ticks: Floats | None = None  # all levels of the task, which the x axis names where they are few; None: of lines
-    empty: str = "no runs"  # what is said where there are no lines
+    empty: str = "no runs"  # what is said where there are neither lines nor points
 
     n_rows = 0.0
     n_columns = 0.0
@@ -128,13 +175,14 @@ class CurvesPicture:
 
     def with_scales(self, xscale: str | None = None, yscale: str | None = None) -> CurvesPicture:
         """Return the picture with the kinds of axes that are asked for."""
-        return replace(self, x=replace(self.x, asked=xscale), y=replace(self.y, asked=yscale))
+        x, y = replace(self.x, asked=xscale or self.x.asked), replace(self.y, asked=yscale or self.y.asked)
+        return replace(self, x=x, y=y)
 
     @property
     def flags(self) -> frozenset[str]:
         """What is to be seen, as captions name it."""
         found = {line.flag for line in self.lines if line.flag and len(line.x)}
-        found |= {shade.flag for shade in self.shades if shade.flag}
+        found |= {each.flag for each in [*self.shades, *self.points] if each.flag}
         if any(line.shows_runs for line in self.lines):
             found.add("run")
         if any(line.has_band for line in self.lines):
@@ -150,7 +198,7 @@ class CurvesPicture:
             return self.ticks
         found = [levels for line in self.lines for levels, _ in line.runs]
         if not found:
-            found = [line.on_axis for line in self.lines]
+            found = [line.on_axis for line in self.lines] + [points.x for points in self.points]
         return np.unique(np.concatenate([_none(), *found]))
 
 
