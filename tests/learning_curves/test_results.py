@@ -201,7 +201,8 @@ def test_the_curve_reaches_all_data_and_four_times_the_last_size(sizes):
     n = np.array(sizes, dtype=float)
     for at in ("largest", float(n[0])):
         ax = fit_free(make_errors((10 + 5 * n**-0.5)[np.newaxis], n), sigma_hat_sq=1, at=at).curves.plot()
-        curve, beyond, circles, bar = (line for line in ax.lines if len(line.get_xdata()))
+        curve, beyond, circles = (line for line in ax.lines if line.get_gid() in ("fitted", "predicted", "measured"))
+        (bar,) = [line for line in ax.lines if line.get_linestyle() == ":"]
         x = np.concatenate([curve.get_xdata(), beyond.get_xdata()])
         np.testing.assert_allclose(bar.get_xdata(), n[-1])
         np.testing.assert_allclose([x.min(), x.max()], [n[0], 4 * n[-1]])

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +16,13 @@ from strategies import make_curves, make_scores
 from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.schema import Drawing, View
+from xcurves.draw.interactive import interactive_figure
 from xcurves.multi_task import plots
+from xcurves.pictures.cells import CellsPicture
 from xcurves.pictures.rows import Mark, Row, RowsPicture
 
 pytest.importorskip("matplotlib")
+SIZES = [10, 20, 40, 80, 160]
 DRAWING = {"ax", "axes", "matplotlib", "plotly", "pyplot", "figure", "Axes"}
 
 
@@ -140,14 +144,52 @@ def test_several_panels_have_a_menu(name, view):
         assert figure.data[first].visible == (place == 0)
 
 
-def test_what_has_no_rows_is_refused(result):
+def test_what_has_no_picture_is_refused(result):
     pytest.importorskip("plotly")
-    with refused("data", names="view 'prob_greater' of across_tasks has no curves, rows or steps to explore"):
-        result.curves.explore("prob_greater")
+    errors = make_scores(np.random.default_rng(0).normal(size=(3, 5)) ** 2 + 1, run=range(3), training=SIZES)
+    with refused("data", names="leave_one_size_out has no picture to explore"):
+        xcurves.leave_one_size_out(errors).curves.explore()
     with refused("view", "forests"):
         result.curves.explore("forests")
     with refused("view", "runs", cure="Leave it out"):
         xcurves.explore(make_curves(np.random.default_rng(0).normal(size=(2, 3, 4))), "runs")
+
+
+def test_cells_have_the_numbers_of_the_result_in_plotly(result):
+    pytest.importorskip("plotly")
+    figure = result.curves.explore("prob_greater")
+    (cells,) = figure.data
+    names = list(figure.layout.yaxis.ticktext)
+    assert names == list(figure.layout.xaxis.ticktext) == ["a0", "a1", "a2"]
+    assert figure.layout.yaxis.autorange == "reversed"
+    p = result["prob_greater"]
+    for pair, a, b in zip(p["pair"].values, p["algorithm_a"].values, p["algorithm_b"].values, strict=True):
+        first, second = names.index(a), names.index(b)
+        value = p.sel(pair=pair).item()
+        assert cells.z[first][second] == value
+        assert cells.z[second][first] == pytest.approx(1 - value)
+        assert f"{value:.2f}".removeprefix("0") in cells.text[first][second]
+        assert cells.hovertext[first][second].split("<br>")[:2] == [a, b]
+    drawn = {text.get_text() for text in result.curves.plot("prob_greater").texts}
+    plain = {re.sub("</?b>", "", text) for row in cells.text for text in row if text}
+    assert plain == drawn
+
+
+def test_signs_have_a_colour_each_and_a_menu_of_their_tasks():
+    pytest.importorskip("plotly")
+    picture = CellsPicture(
+        np.array([[-2.0, 0.0], [1.0, np.nan]]), ("x", "y"), ("p", "q"), (-2.5, 2.5), "which", "signs",
+        marked=np.array([[True, False], [False, False]]), steps={-2.0: "second, shown", 0.0: "neither", 1.0: "first"},
+    )  # fmt: skip
+    figure = interactive_figure([picture, picture], ["one", "two"])
+    cells, dots = figure.data[:2]
+    colours = [colour for _, colour in cells.colorscale]
+    assert len(set(colours)) == 5
+    assert colours[::2] == colours[1::2]
+    assert (dots.x, dots.y) == ((0,), (0,))
+    assert [*map(list, cells.hovertext)] == [["x<br>p<br>second, shown", "x<br>q<br>neither"], ["y<br>p<br>first", ""]]
+    assert [button.label for button in figure.layout.updatemenus[0].buttons] == ["one", "two"]
+    assert [trace.visible for trace in figure.data] == [True, True, False, False]
 
 
 def test_distributions_step_in_plotly_as_in_matplotlib():

@@ -243,7 +243,7 @@ PERFORMANCE_CDF = ResultKind(
             panels={"algorithm": MOST_CURVES},
         ),
         "training": View(
-            Drawing(plots.draw_along_training, options=SCALED),
+            Drawing(picture=plots.along_training_of, options=SCALED),
             "Statistics of scores against training: with simultaneous='training' each band holds at all levels "
             "together, otherwise the intervals are those of each level by itself.",
             default=False,
@@ -412,12 +412,12 @@ TUNING_CURVE = ResultKind(
     ),
     views={
         "best": View(
-            Drawing(plots.draw_best, options=SCALED),
+            Drawing(picture=plots.best, options=SCALED),
             "Median of the best score seen in so many trials, with bands that hold for all numbers of trials together.",
             panels={"algorithm": MOST_CURVES},
         ),
         "difference": View(
-            Drawing(plots.draw_difference, options=DASHED | {"xscale"}),
+            Drawing(picture=plots.difference, options=DASHED | {"xscale"}),
             "Difference of the median best scores of two algorithms after equally many trials, first minus second.",
             default=False,
             panels={"pair": MOST_CURVES},

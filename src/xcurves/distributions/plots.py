@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -11,19 +12,14 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.distributions.text import say_statistic, statistics
-from xcurves.draw.drawn_names import wrapped
-from xcurves.draw.ticks import scale_training
 from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sign_cells
-from xcurves.pictures.curves import Line, Rule, Scale
+from xcurves.pictures.curves import CurvesPicture, Line, Rule, Scale, along_training
 from xcurves.pictures.pair_rows import MOST_ROWS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, plain_rows
 from xcurves.pictures.steps import StepsPicture
-from xcurves.pictures.styles import SHADE, Style, bounds_of, style_in
+from xcurves.pictures.styles import Style, bounds_of, style_in
 from xcurves.say.numbers import label_of, with_units
 from xcurves.say.pairs import pairs_by_size
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str | None]]:
@@ -40,44 +36,6 @@ def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[
             yield style_in(group, dim), group, str(group[dim].item())
 
 
-def draw_lines(
-    ax: Axes,
-    result: xr.Dataset,
-    x: str,
-    name: str,
-    interval: str,
-    *,
-    dim: str = "algorithm",
-    limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
-    marked: bool = False,
-) -> None:
-    """Draw a variable against x, a line for each label of a dim, with a shade between the ends of its intervals."""
-    for style, group, label in styled_groups(result, dim):
-        if interval in group:
-            low, high = bounds_of(group[interval]).clip(*limits)
-            known = np.isfinite(low) & np.isfinite(high)
-            look: dict[str, Any] = {
-                "color": style.color,
-                "alpha": SHADE,
-                "linewidth": 0,
-            }
-            ax.fill_between(group[x], low, high, where=known, **look)
-        line: dict[str, Any] = {"marker": style.marker, "markersize": 3.5} if marked else {}
-        line |= {"color": style.color, "linestyle": style.linestyle, "label": label}
-        ax.plot(group[x], group[name], **line)
-
-
-def limit_to(ax: Axes, *drawn: xr.DataArray) -> tuple[float, float]:
-    """Scale the y axis to all that is finite, and return its limits, at which infinite values are drawn."""
-    values = np.concatenate([np.ravel(each) for each in drawn])
-    values = values[np.isfinite(values)]
-    if values.size:
-        margin = 0.05 * np.ptp(values) or 0.5
-        ax.set_ylim(values.min() - margin, values.max() + margin)
-    low, high = ax.get_ylim()
-    return low, high
-
-
 def say_shade(result: xr.Dataset, what: str) -> str:
     """Return what is shaded, for the label of an axis."""
     return f"shade: {100 * float(result.attrs['confidence_level']):g} %, {what}"
@@ -88,7 +46,7 @@ def _lines(
     x: str,
     name: str,
     band: str,
-    steps: Literal["mid", "post"],
+    steps: Literal["mid", "post"] | None = None,
     *,
     dim: str = "algorithm",
     limits: tuple[float, float] = (-np.inf, np.inf),  # at which infinite ends are drawn
@@ -205,31 +163,31 @@ def quantile_difference(result: xr.Dataset) -> StepsPicture:
     return StepsPicture(lines, Scale(label, low=0, high=1), y, (Rule("y", 0),))
 
 
-def draw_along_training(result: xr.Dataset, ax: Axes) -> None:
-    """Draw one statistic of every algorithm against training, with its intervals or band."""
+def along_training_of(result: xr.Dataset) -> CurvesPicture:
+    """Return one statistic of every algorithm against training, with its intervals or band."""
     name = _one_statistic(result)
-    scale_training(ax, result["training"])
     drawn = result.assign(statistic=statistics(result)).isel(param=0)
-    draw_lines(ax, drawn, "training", "statistic", "statistic_ci", marked=True)
-    ax.set_ylabel(wrapped(with_units(say_statistic(result, name), result["score_mean"])))
+    lines = [replace(line, marked="all") for line in _lines(drawn, "training", "statistic", "statistic_ci")]
+    x = along_training(result["training"])
     shade = say_shade(result, "simultaneous" if "simultaneous" in result.attrs else "pointwise")
-    ax.set_xlabel(f"{ax.get_xlabel()}\n{shade}")
+    y = Scale(with_units(say_statistic(result, name), result["score_mean"]))
+    return CurvesPicture(lines, replace(x, label=f"{x.label}\n{shade}"), y)
 
 
-def draw_best(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the median best score against the number of trials, with the band of all numbers together."""
+def best(result: xr.Dataset) -> CurvesPicture:
+    """Return the median best score against the number of trials, with the band of all numbers together."""
     names = ["best_median", "best_median_band"]
     ends = [float(end) for end in str(result.attrs.get("bounds", "inf to inf")).split(" to ")]
     drawn = [result[name] for name in names if name in result]
     # shades go on to bounds, out of sight
-    limits = limit_to(ax, *(each.where(~each.isin(ends)) for each in drawn))
-    draw_lines(ax, result, "trials", *names, limits=limits)
-    _scale(ax, result, names[1])
-    ax.set_ylabel(label_of(result["best_median"]))
+    limits = _limits_of(*(each.where(~each.isin(ends)) for each in drawn))
+    lines = _lines(result, "trials", *names, limits=limits)
+    y = Scale(label_of(result["best_median"]), low=limits[0], high=limits[1])
+    return CurvesPicture(lines, _trials(result, names[1]), y)
 
 
-def draw_difference(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the difference of median best scores of each pair against the number of trials, with its band."""
+def difference(result: xr.Dataset) -> CurvesPicture:
+    """Return the difference of median best scores of each pair against the number of trials, with its band."""
     if "difference" not in result:
         raise Refusal(
             "result",
@@ -237,21 +195,13 @@ def draw_difference(result: xr.Dataset, ax: Axes) -> None:
             "one algorithm has no difference",
             "Give scores of two: plot('best') draws one",
         )
-    ax.axhline(0, color="0.6", linewidth=1)
-    draw_lines(ax, result, "trials", "difference", "difference_band", dim="pair")
-    _scale(ax, result, "difference_band")
-    ax.set_ylabel(label_of(result["difference"]))
+    lines = _lines(result, "trials", "difference", "difference_band", dim="pair")
+    x, y = _trials(result, "difference_band"), Scale(label_of(result["difference"]))
+    return CurvesPicture(lines, x, y, rules=(Rule("y", 0),))
 
 
-def _scale(ax: Axes, result: xr.Dataset, band: str) -> None:
-    """Let the x axis be numbers of trials, on a log scale; say what is shaded, if the band is there."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    trials = result["trials"].to_numpy()
-    if len(trials) > 1:
-        ax.set_xlim(trials[0], trials[-1])
-    ax.set_xlabel(f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials")
+def _trials(result: xr.Dataset, band: str) -> Scale:
+    """Return the axis of numbers of trials, on a log scale, which says what is shaded if the band is there."""
+    trials = result["trials"].to_numpy().tolist()
+    label = f"trials ({say_shade(result, 'simultaneous')})" if band in result else "trials"
+    return Scale(label, asked="log", low=trials[0], high=trials[-1])

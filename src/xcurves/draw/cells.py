@@ -44,7 +44,7 @@ def draw_cells(ax: Axes, picture: CellsPicture) -> None:
     marked = np.zeros(values.shape, bool) if picture.marked is None else picture.marked
     size = _font(ax, values.shape)
     if picture.form is not None and size >= _LEAST:
-        _write_numbers(ax, values, marked, picture.form, image.to_rgba(values), size)
+        _write_numbers(ax, picture, marked, image.to_rgba(values), size)
     else:
         y, x = np.nonzero(marked)
         if len(x):
@@ -108,21 +108,13 @@ def _font(ax: Axes, shape: tuple[int, ...]) -> float:
     return float(min(8.5, 0.75 * high, wide / (_LETTER * _LETTERS)))
 
 
-def _write_numbers(
-    ax: Axes,
-    values: Floats,
-    bold: NDArray[np.bool_],
-    form: str,
-    colours: Floats,
-    size: float,
-) -> None:
+def _write_numbers(ax: Axes, picture: CellsPicture, bold: NDArray[np.bool_], colours: Floats, size: float) -> None:
     """Write the number of each cell, white on dark ones."""
     lightness = colours[..., :3] @ np.array(_LIGHTNESS)
-    for row, column in np.argwhere(np.isfinite(values)):
+    for row, column in np.argwhere(np.isfinite(picture.values)).tolist():
         look: dict[str, Any] = {"fontsize": size, "color": "black"}
         if lightness[row, column] < _DARK:
             look["color"] = "white"
         if bold[row, column]:
             look |= {"gid": "bold", "fontweight": "bold"}
-        text = form.format(values[row, column]).replace("0.", ".", 1)
-        ax.text(column, row, text, ha="center", va="center", **look)
+        ax.text(column, row, picture.text(row, column), ha="center", va="center", **look)

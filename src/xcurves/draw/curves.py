@@ -1,4 +1,4 @@
-"""Curves in matplotlib: single runs below bands below lines; long lines with a value or two for each pixel."""
+"""Curves in matplotlib: single runs below bands, lines and points; of long lines a value or two for each pixel."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import xarray as xr
 
 from xcurves.draw.drawn_names import wrapped
-from xcurves.draw.ticks import rescale, scale_training
-from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Shade
+from xcurves.draw.marks import draw_key, draw_points, draw_span
+from xcurves.draw.ticks import label_narrow, rescale, scale_training
+from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade
 from xcurves.pictures.styles import SHADE
 from xcurves.pictures.thinned import thinned, thinned_band
 
@@ -21,17 +22,21 @@ _UNEVEN = 1.5  # ratio of steps on the axis
 _THIN, _FAINT = 0.7, 0.12  # opacity of one or two runs, and of many
 _COLUMNS = 72  # of pixels in an inch, as many as an SVG has
 _LEAST_COLUMNS, _MOST_COLUMNS = 100, 500  # more would make files large
+_BESIDE_LINES, _BESIDE_POINTS = 0.02, 0.05  # margins of the x axis, as shares of it
+_OF_LABEL = 40  # letters in a line of the label of x
 _HEIGHT_OF_BARS = 0.02  # of the panel
 
 
 def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
     """Draw curves on one Axes."""
     ax.set_ylabel(wrapped(picture.y.label))
-    if not picture.lines:
+    if not picture.lines and not picture.points:
         ax.set_xlabel(picture.x.label)
-        ax.text(0.5, 0.5, picture.empty, transform=ax.transAxes, ha="center", va="center")
+        ax.text(0.5, 0.5, picture.empty, transform=ax.transAxes, ha="center", va="center", wrap=True)
         return
     _scale(ax, picture)
+    if picture.y.kind != "linear":
+        ax.set_yscale(picture.y.kind)
     rescale(ax, picture.x.asked, picture.y.asked)
     for rule in picture.rules:
         _draw_rule(ax, rule)
@@ -43,11 +48,18 @@ def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
         if line.has_band:
             _draw_band(ax, line, picture.band)
         _draw_line(ax, line)
+    for span in picture.spans:
+        draw_span(ax, span)
+    for points in picture.points:
+        draw_points(ax, points)
+    for key in picture.keys:
+        draw_key(ax, key)
     if picture.bars is not None and picture.bars.shown.any():
         _draw_bars(ax, picture.bars)
-    ax.set_ylim(bottom=picture.y.low, top=picture.y.high)
     ax.grid(axis="y", color="0.9")
-    ax.margins(x=0.02)
+    ax.margins(x=_BESIDE_POINTS if picture.points else _BESIDE_LINES)
+    _limit(ax, picture.x, picture.y)
+    label_narrow(ax.yaxis)
 
 
 def _scale(ax: Axes, picture: CurvesPicture) -> None:
@@ -61,6 +73,23 @@ def _scale(ax: Axes, picture: CurvesPicture) -> None:
         scale_training(ax, training, [levels[-1:]])  # one level is even
     else:
         scale_training(ax, training, log=True)
+    ax.set_xlabel(wrapped(picture.x.label, _OF_LABEL))
+    if picture.x.whole:
+        ax.locator_params("x", integer=True)
+
+
+def _limit(ax: Axes, x: Scale, y: Scale) -> None:
+    """Set the ends that axes are to have, as far as their scales have them; panels that share one hold all ends."""
+    if x.low is not None and x.high is not None and x.low < x.high:
+        ax.set_xlim(x.low, x.high)
+    low, high = y.low, y.high
+    if low is not None and low <= 0 and ax.get_yscale() == "log":
+        low = None
+    others = ax.get_shared_y_axes().get_siblings(ax)
+    if low is not None and high is not None and any(other is not ax and other.has_data() for other in others):
+        before = ax.get_ylim()
+        low, high = min(low, before[0]), max(high, before[1])
+    ax.set_ylim(bottom=low, top=high)
 
 
 def _columns(ax: Axes) -> int:
@@ -71,10 +100,14 @@ def _columns(ax: Axes) -> int:
 
 def _draw_rule(ax: Axes, rule: Rule) -> None:
     look: dict[str, Any] = {"color": rule.color, "linestyle": rule.linestyle, "linewidth": rule.width, "zorder": 1}
-    if rule.axis == "y":
-        ax.axhline(rule.at, **look)
-    else:
+    look["gid"] = rule.flag
+    if rule.axis == "x":
         ax.axvline(rule.at, **look)
+        return
+    ax.axhline(rule.at, **look)
+    if rule.said:
+        ax.annotate(rule.said, (1, rule.at), (-2, -2), xycoords=("axes fraction", "data"), ha="right", va="top",
+                    textcoords="offset points", fontsize="small", color="0.4")  # fmt: skip
 
 
 def _draw_shade(ax: Axes, shade: Shade) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xcurves.array_types import Floats
-from xcurves.pictures.curves import CurvesPicture, Line
+from xcurves.pictures.curves import CurvesPicture, Line, Rule
 from xcurves.pictures.thinned import thinned, thinned_band
 from xcurves.say.numbers import count
 
@@ -24,6 +24,13 @@ _TRACES = ("band", "runs", "mean")  # of each line, from below
 _OF_BAND, _OF_RUNS = 0.2, 0.45  # opacity
 _BUTTONS = (0, 60, 120, 184)  # where they begin, in pixels
 _MENU_ABOVE, _BUTTONS_ABOVE = 46, 8  # the panel, in pixels
+LEGEND: dict[str, Any] = {
+    "orientation": "h",
+    "yref": "container",
+    "y": 0,
+    "yanchor": "bottom",
+    "groupclick": "togglegroup",
+}
 _FEW_LEVELS = 12  # that have markers
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot"}
 
@@ -82,7 +89,8 @@ def interactive_curves(pictures: Sequence[CurvesPicture]) -> Figure:
         for which, trace in enumerate(_TRACES):
             own = {key: values[len(_TRACES) * at + which] for key, values in contents[0].items()}
             traces.append({"type": "scatter", **_look(trace, lines[place], short), **own})
-    is_log = pictures[0].x.kind == "log"
+    is_log = pictures[0].x.is_log
+    shapes, said = shapes_of(pictures[0].rules)
     layout = {
         "template": "plotly_white",
         "hovermode": "x unified",
@@ -92,13 +100,9 @@ def interactive_curves(pictures: Sequence[CurvesPicture]) -> Figure:
             "type": "log" if is_log else "linear",
         },
         "yaxis": {"title": {"text": safe_words(pictures[0].y.label)}},
-        "legend": {
-            "orientation": "h",
-            "yref": "container",
-            "y": 0,
-            "yanchor": "bottom",
-            "groupclick": "togglegroup",
-        },
+        "legend": LEGEND,
+        "shapes": shapes,
+        "annotations": said,
         "updatemenus": _menus(short, contents, len(places), is_log=is_log, has_runs=bool(with_runs)),
         "margin": {"t": above, "r": 20, "b": 60, "l": 70},
         "modebar": {
@@ -223,6 +227,27 @@ def dash_of(linestyle: Any) -> str:
     if not isinstance(linestyle, str):
         return "dot"
     return _DASHES.get(linestyle, "dot")
+
+
+def css(color: str) -> str:
+    """Return a colour as Plotly knows it: it has no greys by their lightness."""
+    if color.startswith(("0.", ".")):
+        return "#" + 3 * f"{round(255 * float(color)):02x}"
+    return "#000000" if color == "black" else color
+
+
+def shapes_of(rules: Sequence[Rule]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the lines through the whole panel, and what is said at their ends."""
+    shapes, said = [], []
+    for rule in rules:
+        other = "y" if rule.axis == "x" else "x"
+        look = {"color": css(rule.color), "width": rule.width, "dash": dash_of(rule.linestyle)}
+        ends = {f"{rule.axis}0": rule.at, f"{rule.axis}1": rule.at, f"{other}0": 0, f"{other}1": 1}
+        shapes.append({"type": "line", **ends, f"{other}ref": "paper", "layer": "below", "line": look})
+        if rule.said:
+            place = {"x": 1, "xref": "paper", "xanchor": "right", "y": rule.at, "yanchor": "top", "showarrow": False}
+            said.append({**place, "text": safe_words(rule.said)})
+    return shapes, said
 
 
 def with_opacity(colour: str) -> str:

@@ -14,8 +14,8 @@ from xcurves.say.numbers import interval, number
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
-            "X": "x", "*": "star", "|": "line-ns-open"}  # fmt: skip
+SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
+            "X": "x", "x": "x-thin-open", "*": "star", "|": "line-ns-open"}  # fmt: skip
 _ROW, _AROUND = 26, 150  # pixels of a row, and around all
 _POINTS = 0.18  # half of the height in which points are spread, in rows
 _BOX = 0.3  # half of the height of a box, in rows
@@ -153,7 +153,7 @@ def _mark(at: float, mark: Mark, said: str, ends: tuple[float, float]) -> list[d
             )
     if not mark.thick:
         fill = color if mark.filled else "white"
-        look = {"symbol": _SYMBOLS.get(mark.style.marker, "circle"), "size": 9, "color": fill}
+        look = {"symbol": SYMBOLS.get(mark.style.marker, "circle"), "size": 9, "color": fill}
         look["line"] = {"color": color, "width": 1.5}
         traces.append({"type": "scatter", "x": [mark.value], "y": [at], "mode": "markers", "marker": look, **text})
     return traces

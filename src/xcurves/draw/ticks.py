@@ -15,10 +15,12 @@ from xcurves.say.numbers import label_of, short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 _EVEN = 4.0  # largest ratio of steps on a linear scale
 _LARGE = 10_000  # levels from here on are written short
 _MOST_DECADES = 100  # of levels, beyond which margins would leave the numbers that there are
+_DECADE, _NARROW = 30.0, 3.0  # ratios of ends below which a log axis has more ticks than powers of ten
 _NAMED = 12  # levels that get a tick each
 _LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 
@@ -107,3 +109,17 @@ def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> N
             axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_major_formatter(FuncFormatter(lambda level, _: short_level(level)))
             axis.set_minor_formatter(NullFormatter())
+
+
+def label_narrow(axis: Axis) -> None:
+    """Give a log axis on which no power of ten may fall more ticks, with plain numbers."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
+
+    if not isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
+        return
+    low, high = sorted(axis.get_view_interval())
+    if high >= _DECADE * low:
+        return
+    axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high > _NARROW * low else range(1, 10)))
+    axis.set_major_formatter(StrMethodFormatter("{x:.3g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -196,7 +196,7 @@ FIT_POWER_LAW = ResultKind(
     part=Part(3, error_rates.applicable_errors, refuses=True),
     views={
         "curve": View(
-            plots.draw_learning_curves,
+            Drawing(picture=plots.learning_curves),
             {
                 "": "Mean errors against training size, both axes logarithmic.",
                 "fitted": "Lines: the fitted curve.",
@@ -209,7 +209,7 @@ FIT_POWER_LAW = ResultKind(
             panels={"algorithm": MOST_CURVES},
         ),
         "scatter": View(
-            plots.draw_scatter,
+            Drawing(picture=plots.scatter),
             "Error against data-reliance, a point for each learner, with intervals.",
             default=False,
         ),
@@ -254,7 +254,7 @@ PREDICT = ResultKind(
     statements=text.prediction_statements,
     views={
         "prediction": View(
-            plots.draw_predictions,
+            Drawing(picture=plots.predictions),
             {
                 "": "Predicted errors against training size, both axes logarithmic.",
                 "measured": "Points: measured errors.",
@@ -467,18 +467,18 @@ FIT_SCALING_LAW = ResultKind(
     part=Part(None, points_of_law, refuses=True),
     views={
         "isoflop": View(
-            plots.draw_isoflop,
+            Drawing(picture=plots.isoflop),
             "Loss against model size. Dots are runs, curves the law at equal compute, both coloured by compute.",
             panels={"algorithm": 1},
         ),
         "fitted": View(
-            plots.draw_fitted,
+            Drawing(picture=plots.fitted),
             "Measured loss against loss by the law. Crosses are later runs as the runs below a cut predict them.",
             default=False,
             panels={"algorithm": 1},
         ),
         "allocation": View(
-            plots.draw_allocation,
+            Drawing(picture=plots.allocation),
             "Best model size against compute, its interval shaded. Dots: runs; the dashed line: the largest.",
             default=False,
             panels={"algorithm": 1},

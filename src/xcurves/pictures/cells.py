@@ -57,6 +57,13 @@ class CellsPicture:
         """How many letters must have room beside the panel: names are shortened to it."""
         return 0.0
 
+    def text(self, row: int, column: int) -> str:
+        """Return the number of a cell, "" where there is none."""
+        value = self.values[row, column]
+        if self.form is None or not np.isfinite(value):
+            return ""
+        return self.form.format(value).replace("0.", ".", 1)
+
 
 def pair_cells(
     result: xr.Dataset, value: Floats, other: Floats, said: str, *, shown: NDArray[np.bool_] | None = None, **look: Any

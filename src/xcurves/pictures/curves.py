@@ -150,6 +150,11 @@ class Scale:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def is_log(self) -> bool:
+        """Whether it is logarithmic all along."""
+        return (self.asked or self.kind) == "log"
+
 
 @dataclass(frozen=True)
 class CurvesPicture:

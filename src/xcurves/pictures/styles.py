@@ -47,6 +47,8 @@ OTHER_COLOURS = (
     "#6699CC",
     "#882255",
 )
+# Nine of viridis, for numbers that rise.
+_RISING = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 
@@ -71,6 +73,14 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     # a colour that comes again has other dashes
     line = LINES[(dashes + turn) % len(LINES)]
     return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
+
+
+def rising(share: float) -> str:
+    """Return the colour of a number at a share of a range from 0 to 1: dark to light."""
+    channels = np.array([[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in _RISING])
+    at = np.clip(share, 0, 1) * (len(_RISING) - 1)
+    mixed = (round(float(np.interp(at, range(len(_RISING)), channel))) for channel in channels.T)
+    return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
 def with_styles(data: Labelled, colours: Mapping[str, str]) -> Labelled:

@@ -14,7 +14,7 @@ import xarray as xr
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import ResultKind, Var, View
+from xcurves.core.schema import Drawing, ResultKind, Var, View
 from xcurves.say.result_frames import bounds, captioned, frame_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ RUNS_NEEDED = ResultKind(
     statements=text.plan_statements,
     views={
         "rate": View(
-            plots.draw_power,
+            Drawing(picture=plots.power),
             "Power against runs per algorithm, with exact intervals; dotted: the power wanted.",
         )
     },

@@ -16,15 +16,12 @@ from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_choice, check_curves
+from xcurves.draw.interactive import interactive_figure
 from xcurves.draw.interactive_curves import import_plotly, interactive_curves
-from xcurves.draw.interactive_rows import interactive_rows
-from xcurves.draw.interactive_steps import interactive_steps
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, is_uneven
-from xcurves.pictures.rows import RowsBeside, RowsPicture
-from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import Style, style_in, with_styles
 from xcurves.plotting.facets import split
 from xcurves.results import ask, prepare
@@ -39,15 +36,14 @@ _SCORE = re.compile(r"\bscore\b")
 
 
 def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth: float = 0.0) -> Figure:
-    """Draw curves, or a result in curves, rows or steps, as an interactive figure of Plotly.
+    """Draw curves, or a result, as an interactive figure of Plotly.
 
     Parameters
     ----------
     data : DataArray, dims (..., algorithm, run, training), or Dataset
-        Curves, in the unit of the scores; or a result that has mean curves, or differences of them, with bands, or a
-        picture of rows or of distributions.
+        Curves, in the unit of the scores; or a result.
     view : str, optional
-        Of a result: which picture, as of `plot`. By default its curves, else the first of rows or of distributions.
+        Of a result: which picture, as of `plot`. By default the first that suits it.
     smooth : float, default 0
         Of curves: weight of the past, from 0 to below 1, in an exponential mean of every run over its levels, without
         the pull of a start at 0; said in the label of the axis.
@@ -78,7 +74,7 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
     Lines of many levels are drawn by the lowest and the highest value of each column of pixels. With more than a
     million numbers, single runs are there for the first entry of the menu only; the title says so.
 
-    Of rows, the figure says the numbers of a row where the pointer is; a menu shows one of several tasks.
+    Of rows and cells, the figure says the numbers where the pointer is; a menu shows one of several tasks.
 
     Examples
     --------
@@ -101,13 +97,18 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
             "Leave it out",
         )
     kind, result = prepare(data)
-    curves = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
-    declared = _declared_curves(kind, result, view) if curves or view is not None else []
-    if declared:
-        return interactive_curves(declared)
-    if view is None and curves:
-        return interactive_curves(_pictures_of_result(kind, result, *curves[0]))
-    return _listed_or_stepping(kind, result, view)
+    if view is not None:
+        check_choice("view", view, list(kind.views))
+    else:
+        # a kind whose first view declares no picture yet
+        curves = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
+        if curves and next(iter(kind.views.values())).drawing.picture is None:
+            return interactive_curves(_pictures_of_result(kind, result, *curves[0]))
+    figure = _declared(kind, result, view)
+    if figure is None:
+        of = kind.name if view is None else f"view {view!r} of {kind.name}"
+        raise Refusal("data", UNSAID, f"{of} has no picture to explore", Cure("Its pictures: ", call(".curves.plot")))
+    return figure
 
 
 def _pictures_of_curves(data: xr.DataArray, smooth: float) -> list[CurvesPicture]:
@@ -123,34 +124,19 @@ def _pictures_of_curves(data: xr.DataArray, smooth: float) -> list[CurvesPicture
     return [replace(each, title=_ALL) for each in pictures_of(over)] + pictures
 
 
-def _listed_or_stepping(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure:
-    """Return the figure of a view of rows or of distributions, or of the first that has some."""
-    styled = with_styles(result, {})
+def _declared(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure | None:
+    """Return the figure of a view, by default of the first that declares pictures of what is there."""
     for name in list(kind.views) if view is None else [view]:
         shown = kind.views[name]
         make = shown.drawing.picture
-        if make is None:
+        if make is None or not shown.drawing.suits(result):
             continue
         dims = [dim for dim in kind.panel_dims(result) if dim not in shown.panels]
         dims += [dim for dim, most in shown.panels.items() if result.sizes.get(dim, 0) > most]
-        rows: dict[str, RowsPicture] = {}
-        steps: dict[str, StepsPicture] = {}
-        for panel in split(styled, dims):
-            made = ask(kind, panel.data, make, "explore")
-            title = escape_controls(panel.title)
-            if isinstance(made, StepsPicture):
-                steps[title] = made
-            for picture in made.pictures if isinstance(made, RowsBeside) else [made]:
-                if isinstance(picture, RowsPicture):
-                    rows[title or escape_controls(picture.x_label)] = picture
-        if steps:
-            return interactive_steps(list(steps.values()), list(steps))
-        if rows:
-            return interactive_rows(list(rows.values()), list(rows))
-    said = f"a result of {kind.name} has no curves, rows or steps to explore"
-    if view is not None:
-        said = f"view {view!r} of {kind.name} has no curves, rows or steps to explore"
-    raise Refusal("data", UNSAID, said, Cure("Its pictures: ", call(".curves.plot")))
+        panels = split(with_styles(result, {}), dims)
+        pictures = [ask(kind, panel.data, make, "explore") for panel in panels]
+        return interactive_figure(pictures, [escape_controls(panel.title) for panel in panels])
+    return None
 
 
 def _pictures_of_result(kind: ResultKind, result: xr.Dataset, name: str, band: str) -> list[CurvesPicture]:
@@ -177,23 +163,6 @@ def _pictures_of_result(kind: ResultKind, result: xr.Dataset, name: str, band: s
     levels = next((picture.levels for picture in pictures if picture.lines), np.array([]))
     kind_of_x = "log" if is_uneven(levels) and levels[0] > 0 else "linear"
     return [replace(picture, x=Scale(of_x, kind_of_x)) for picture in pictures]
-
-
-def _declared_curves(kind: ResultKind, result: xr.Dataset, view: str | None) -> list[CurvesPicture]:
-    """Return the picture of each task that a view of a kind declares, by default the first, if that has curves."""
-    name = next(iter(kind.views))
-    if view is not None:
-        name = check_choice("view", view, list(kind.views))
-    make = kind.views[name].drawing.picture
-    if make is None:
-        return []
-    found = []
-    for panel in split(with_styles(result, {}), kind.panel_dims(result)):
-        picture = ask(kind, panel.data, make, "explore")
-        if not isinstance(picture, CurvesPicture):
-            return []
-        found.append(replace(picture, title=escape_controls(panel.title)))
-    return found
 
 
 def _lines_of_result(

@@ -196,7 +196,7 @@ SPEEDUP = ResultKind(
         ),
         "curves": View(
             Drawing(
-                plots.draw_levels,
+                picture=plots.levels,
                 title=plots.against,
                 suits=plots.has_curves,
                 options=DASHED,

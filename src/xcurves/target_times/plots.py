@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,15 +11,12 @@ import xarray as xr
 from xcurves.core.labels import REFERENCE_COLOR, each_of
 from xcurves.draw.drawn_names import wrapped
 from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
-from xcurves.pictures.curves import Line, Scale
+from xcurves.pictures.curves import CurvesPicture, Line, Points, Rule, Scale, Span
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
 from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import BLACK, Style, style_in, style_of
 from xcurves.say.numbers import label_of, number
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _GREY = "#8C8C8C"
 _TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8, 1, 1.25, 1.5, 2, 4, 8, 16)
@@ -58,47 +55,52 @@ def has_curves(result: xr.Dataset) -> bool:
     return "mean_curve" in result
 
 
-def draw_levels(result: xr.Dataset, ax: Axes) -> None:
-    """Draw mean curves, and when each reaches the level with its interval."""
-    level, last = (
-        result["reference_level"].item(),
-        float(result["curve_training"].max()),
-    )
+def levels(result: xr.Dataset) -> CurvesPicture:
+    """Return mean curves, and when each reaches the level with its interval."""
+    level, last = result["reference_level"].item(), float(result["curve_training"].max())
+    along = result["curve_training"].to_numpy().astype(float)
+    every = _each_algorithm(result)
     of_reference = _style_of_reference(result)
-    parts = [(result, "reference_", "reference_curve", of_reference, 9, 0.15)]
-    parts += [(one, "", "mean_curve", style_in(one), 5, 0.35) for one in _each_algorithm(result)]
-    for one, which, curve, style, width, alpha in parts:
-        name = f"{one.attrs['reference']} (reference)" if which else str(one["algorithm"].item())
-        ax.plot(
-            one["curve_training"],
-            one[curve],
-            color=style.color,
-            linestyle=style.linestyle,
-            label=name,
-        )
-        time, (low, high) = (
-            one[f"{which}time"].item(),
-            one[f"{which}time_ci"].to_numpy(),
-        )
+    name = f"{result.attrs['reference']} (reference)"
+    lines = [Line(name, of_reference, along, result["reference_curve"].to_numpy())]
+    lines += [Line(str(one["algorithm"].item()), style_in(one), along, one["mean_curve"].to_numpy()) for one in every]
+    reached = [_Reached(result, "reference_", of_reference, 9, 0.15, 1.8)]
+    reached += [_Reached(one, "", style_in(one), 5, 0.35, 1.2) for one in every]
+
+    spans, points = [], []
+    for one, which, style, width, opacity, size in reached:
+        low, high = one[f"{which}time_ci"].to_numpy().tolist()
         if np.isfinite(low):
-            ax.hlines(
-                level,
-                low,
-                min(high, last),
-                color=style.color,
-                linewidth=width,
-                alpha=alpha,
-            )
-        if np.isfinite(time):
-            size = 6
-            if which:
-                size = 9
-            ax.plot(time, level, style.marker, color=style.color, markersize=size, zorder=4)
-    ax.axhline(level, color="0.6", linewidth=1, linestyle="--")
-    _draw_rise(result, parts, ax)
-    ax.set_xlabel(label_of(result["time"].assign_attrs(long_name="training")))
-    ax.set_ylabel(wrapped(label_of(result["mean_curve"])))
-    ax.grid(alpha=0.3)
+            spans.append(Span(level, low, min(high, last), style.color, width, opacity))
+        points += _mark(one[f"{which}time"], level, style, size=size)
+    rules = [Rule("y", level, linestyle="--")]
+    if _shows_rise(result):
+        rise = result["rise_level"].item()
+        rules.append(Rule("y", rise, linestyle=":", said="90 % of the rise"))
+        for one, which, style, *_ in reached:
+            points += _mark(one[f"rise_{which}time"], rise, style, filled=False)
+    x = Scale(label_of(result["time"].assign_attrs(long_name="training")))
+    y = Scale(label_of(result["mean_curve"]))
+    return CurvesPicture(lines, x, y, spans=spans, points=points, rules=rules)
+
+
+class _Reached(NamedTuple):
+    """When one algorithm or the reference, `which`, reaches a level, and how that is drawn."""
+
+    result: xr.Dataset
+    which: str
+    style: Style
+    width: float
+    opacity: float
+    size: float
+
+
+def _mark(time: xr.DataArray, level: float, style: Style, **look: Any) -> list[Points]:
+    """Return the mark of a time at a level, none where it is not reached."""
+    at = time.item()
+    if not np.isfinite(at):
+        return []
+    return [Points(np.array([at]), np.array([level]), style, **look)]
 
 
 def _style_of_reference(result: xr.Dataset) -> Style:
@@ -108,41 +110,11 @@ def _style_of_reference(result: xr.Dataset) -> Style:
     return style_of(int(result[REFERENCE_COLOR].item()))
 
 
-def _draw_rise(
-    result: xr.Dataset,
-    parts: list[tuple[xr.Dataset, str, str, Style, int, float]],
-    ax: Axes,
-) -> None:
-    """Draw the level where the reference had 90 % of its rise too, if a speed-up to its last level is open."""
+def _shows_rise(result: xr.Dataset) -> bool:
+    """Return whether the level is shown where the reference had 90 % of its rise: a speed-up to its last is open."""
     if "rise_level" not in result or not np.isfinite(result["rise_level"]):
-        return
-    if not any(is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result))):
-        return
-    level = result["rise_level"].item()
-    ax.axhline(level, color="0.6", linewidth=1, linestyle=":")
-    ax.annotate(
-        "90 % of the rise",
-        (1, level),
-        (-2, -2),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        fontsize="small",
-        color="0.4",
-    )
-    for one, which, _, style, _, _ in parts:
-        time = one[f"rise_{which}time"].item()
-        if np.isfinite(time):
-            ax.plot(
-                time,
-                level,
-                style.marker,
-                color=style.color,
-                markersize=5,
-                markerfacecolor="white",
-                zorder=4,
-            )
+        return False
+    return any(is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result)))
 
 
 def speedups(result: xr.Dataset) -> RowsPicture:

@@ -1,0 +1,109 @@
+"""Cells as a figure of Plotly: colours with their scale, numbers in cells and at the pointer, a menu of pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xcurves.draw.interactive_curves import import_plotly, safe_words
+from xcurves.draw.interactive_rows import menu_of
+from xcurves.pictures.cells import CellsPicture, Palette
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_SCALES: dict[Palette, str] = {"rising": "Viridis", "falling": "Viridis_r", "diverging": "RdBu_r"}
+# Five colours from the second to the first, each for a fifth of the range.
+_SIGNS = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
+_MOST_NUMBERED = 10  # columns whose cells have room for numbers on a phone
+_ROW, _AROUND = 24, 220  # pixels of a row, and around all
+
+
+def interactive_cells(pictures: Sequence[CellsPicture], titles: Sequence[str]) -> Figure:
+    """Return the figure, which shows the first picture; a menu has them all, by their titles."""
+    of_pictures = [_traces(picture) for picture in pictures]
+    traces = [{**trace, "visible": place == 0} for place, own in enumerate(of_pictures) for trace in own]
+    layouts = [_axes(picture) for picture in pictures]
+    layout: dict[str, Any] = {
+        "template": "plotly_white",
+        "showlegend": False,
+        "height": _AROUND + _ROW * max(len(picture.rows) for picture in pictures),
+        "margin": {"t": 60, "r": 20, "b": 60, "l": 20},
+        **layouts[0],
+    }
+    layout["updatemenus"] = menu_of(titles, [len(own) for own in of_pictures], layouts)
+    return import_plotly().Figure({"data": traces, "layout": layout})
+
+
+def _axes(picture: CellsPicture) -> dict[str, Any]:
+    """Return the axes of a picture, rows from top to bottom, every name shown."""
+    axes: dict[str, Any] = {}
+    for axis, names, label in (("xaxis", picture.columns, picture.x_label), ("yaxis", picture.rows, picture.y_label)):
+        axes[axis] = {
+            "tickvals": list(range(len(names))),
+            "ticktext": [safe_words(name) for name in names],
+            "title": {"text": safe_words(label)},
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": True,
+        }
+    axes["yaxis"]["autorange"] = "reversed"
+    return axes
+
+
+def _traces(picture: CellsPicture) -> list[dict[str, Any]]:
+    """Return the cells with their numbers, and a dot in each that is marked and has none."""
+    values = picture.values
+    places = [[(row, column) for column in range(values.shape[1])] for row in range(values.shape[0])]
+    bar: dict[str, Any] = {"title": {"text": safe_words(picture.said), "side": "right"}, "thickness": 12}
+    if picture.steps:
+        bar |= {"tickvals": list(picture.steps), "ticktext": list(picture.steps.values())}
+    cells: dict[str, Any] = {
+        "type": "heatmap",
+        "z": values.tolist(),
+        "zmin": picture.limits[0],
+        "zmax": picture.limits[1],
+        "colorscale": _colors(picture.palette),
+        "colorbar": bar,
+        "hovertext": [[_said(picture, *at) for at in row] for row in places],
+        "hoverinfo": "text",
+        "xgap": 1,
+        "ygap": 1,
+    }
+    traces = [cells]
+    if picture.form is not None and len(picture.columns) <= _MOST_NUMBERED:
+        cells["text"] = [[_number(picture, *at) for at in row] for row in places]
+        cells["texttemplate"] = "%{text}"
+    elif picture.marked is not None:
+        y, x = np.nonzero(picture.marked)
+        dots = {"x": x.tolist(), "y": y.tolist(), "mode": "markers", "marker": {"color": "black", "size": 5}}
+        traces.append({"type": "scatter", **dots, "hoverinfo": "skip"})
+    return traces
+
+
+def _number(picture: CellsPicture, row: int, column: int) -> str:
+    """Return the number of a cell, bold where it is marked."""
+    text = picture.text(row, column)
+    if text and picture.marked is not None and picture.marked[row, column]:
+        return f"<b>{text}</b>"
+    return text
+
+
+def _said(picture: CellsPicture, row: int, column: int) -> str:
+    """Return what is said of a cell where the pointer is: its row, its column, and its value."""
+    value = picture.values[row, column]
+    if np.isnan(value):
+        return ""
+    number = picture.text(row, column) or f"{value:.4g}"
+    names = (picture.rows[row], picture.columns[column], picture.steps.get(float(value), number))
+    return "<br>".join(map(safe_words, names))
+
+
+def _colors(palette: Palette) -> Any:
+    """Return the colours of a palette, those of signs in steps."""
+    if palette != "signs":
+        return _SCALES[palette]
+    ends = np.linspace(0, 1, len(_SIGNS) + 1)
+    return [[float(end), color] for place, color in enumerate(_SIGNS) for end in ends[place : place + 2]]

@@ -1,0 +1,75 @@
+"""Points of curves in matplotlib, with their intervals, thick spans, and entries of legends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xcurves.pictures.curves import Key, Points, Span
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SIZE = 0.5  # of a mark, of the height of letters
+_EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
+
+
+def draw_points(ax: Axes, points: Points) -> None:
+    """Draw marks with bars to the ends of their intervals, and what stands beside each."""
+    size = _SIZE * points.size * float(ax.xaxis.label.get_fontsize())
+    if points.colors:
+        look: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.5, "zorder": 3, "gid": points.flag}
+        ax.scatter(points.x, points.y, s=size**2, c=list(points.colors), marker=points.style.marker, **look)
+    else:
+        _draw_alike(ax, points, size)
+    for x, y, text in zip(points.x, points.y, points.texts, strict=False):
+        ax.annotate(f" {text}", (x, y), va="top")
+
+
+def _draw_alike(ax: Axes, points: Points, size: float) -> None:
+    style = points.style
+    look: dict[str, Any] = {
+        "color": style.color,
+        "marker": style.marker,
+        "markersize": size,
+        "linestyle": style.linestyle if points.joined else "",
+        "label": points.name or None,
+        "gid": points.flag,
+        "zorder": 3,
+    }
+    if not points.filled:
+        look |= {"markerfacecolor": "white", "markeredgecolor": style.color}
+    elif points.edged:
+        look |= _EDGE
+    if points.x_ends is None and points.y_ends is None:
+        ax.plot(points.x, points.y, **look)
+        return
+    if points.joined:
+        look |= {"linewidth": 1.2, "elinewidth": 0.8}
+    else:
+        look["capsize"] = 3
+    across, along = (_arms(at, ends) for at, ends in ((points.x, points.x_ends), (points.y, points.y_ends)))
+    flag = look.pop("gid")  # of the marks, not of the ends of their bars
+    ax.errorbar(points.x, points.y, xerr=across, yerr=along, **look).lines[0].set_gid(flag)
+
+
+def _arms(at: Any, ends: Any) -> Any:
+    """Return how far intervals reach down and up from where marks are, shape (2, point)."""
+    if ends is None:
+        return None
+    return np.maximum([[-1.0], [1.0]] * (np.asarray(ends) - at), 0)
+
+
+def draw_span(ax: Axes, span: Span) -> None:
+    """Draw a thick stretch at one height."""
+    ax.hlines(span.y, span.low, span.high, color=span.color, linewidth=span.width, alpha=span.opacity)
+
+
+def draw_key(ax: Axes, key: Key) -> None:
+    """Add an entry to the legend, with what stands behind its name where the panel is the only one."""
+    is_alone = len(ax.figure.axes) == 1
+    name = key.name
+    if is_alone and key.more:
+        name = ": ".join(each for each in (key.name, key.more) if each)
+    ax.plot([], [], label=name or None, gid=key.flag if is_alone else None, **key.style._asdict(), **_EDGE)
