@@ -11,7 +11,7 @@ from xcurves.pictures.curves import Key, Points, Span
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = 0.5  # of a mark, of the height of letters
+_SIZE = 0.6  # of a mark, of the height of letters
 _EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.5}
 
 

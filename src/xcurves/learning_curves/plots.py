@@ -27,7 +27,7 @@ _FARTHER_COMPUTE = 100.0  # times the largest compute of the runs
 _BUDGETS = 6
 _MOST_MARKED = 12  # predicted sizes that have a diamond each
 _APART = 1.05  # from one interval at a size to the next, as a ratio
-_SMALL = 0.6  # of the usual size of points
+_SMALL, _DIAMOND = 0.6, 0.8  # of the usual size of points
 _DASHES = (0, (2, 2))  # of what is predicted
 _WORDS = {
     "error_at_n": "error",
@@ -99,7 +99,7 @@ def _asked(curve: xr.Dataset, style: Style) -> list[Points]:
 
 def _diamonds(x: Floats, y: Floats, ends: Floats, style: Style) -> Points:
     """Return predictions with their intervals, shape (2, x)."""
-    return Points(x.astype(float), y, style._replace(marker="D"), y_ends=ends)
+    return Points(x.astype(float), y, style._replace(marker="D"), y_ends=ends, size=_DIAMOND)
 
 
 def _log_around(label: str, heights: Sequence[Floats]) -> Scale:

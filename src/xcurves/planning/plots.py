@@ -17,7 +17,7 @@ from xcurves.say.numbers import label_of
 _LINES = ("effect", "error_term", "pair")
 _STYLES = {"split_plot": "-", "pooled": "--", "welch": "-."}
 _MARKERS = {"pooled": "o", "welch": "s"}  # hollow; others are filled
-_SIZE = 0.8  # of marks, of the usual
+_SIZE = 0.7  # of marks, of the usual
 
 
 def power(result: xr.Dataset) -> CurvesPicture:

@@ -64,8 +64,8 @@ def levels(result: xr.Dataset) -> CurvesPicture:
     name = f"{result.attrs['reference']} (reference)"
     lines = [Line(name, of_reference, along, result["reference_curve"].to_numpy())]
     lines += [Line(str(one["algorithm"].item()), style_in(one), along, one["mean_curve"].to_numpy()) for one in every]
-    reached = [_Reached(result, "reference_", of_reference, 9, 0.15, 1.8)]
-    reached += [_Reached(one, "", style_in(one), 5, 0.35, 1.2) for one in every]
+    reached = [_Reached(result, "reference_", of_reference, 9, 0.15, 1.5)]
+    reached += [_Reached(one, "", style_in(one), 5, 0.35, 1.0) for one in every]
 
     spans, points = [], []
     for one, which, style, width, opacity, size in reached:
@@ -78,7 +78,7 @@ def levels(result: xr.Dataset) -> CurvesPicture:
         rise = result["rise_level"].item()
         rules.append(Rule("y", rise, linestyle=":", said="90 % of the rise"))
         for one, which, style, *_ in reached:
-            points += _mark(one[f"rise_{which}time"], rise, style, filled=False)
+            points += _mark(one[f"rise_{which}time"], rise, style, filled=False, size=0.8)
     x = Scale(label_of(result["time"].assign_attrs(long_name="training")))
     y = Scale(label_of(result["mean_curve"]))
     return CurvesPicture(lines, x, y, spans=spans, points=points, rules=rules)
