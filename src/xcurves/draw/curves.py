@@ -34,9 +34,9 @@ def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
         ax.set_xlabel(picture.x.label)
         ax.text(0.5, 0.5, picture.empty, transform=ax.transAxes, ha="center", va="center", wrap=True)
         return
-    _scale(ax, picture)
     if picture.y.kind != "linear":
         ax.set_yscale(picture.y.kind)
+    _scale(ax, picture)
     rescale(ax, picture.x.asked, picture.y.asked)
     for rule in picture.rules:
         _draw_rule(ax, rule)
