@@ -181,7 +181,7 @@ def best(result: xr.Dataset) -> CurvesPicture:
     drawn = [result[name] for name in names if name in result]
     # shades go on to bounds, out of sight
     limits = _limits_of(*(each.where(~each.isin(ends)) for each in drawn))
-    lines = _lines(result, "trials", *names, limits=limits)
+    lines = _lines(result, "trials", names[0], names[1], limits=limits)
     y = Scale(label_of(result["best_median"]), low=limits[0], high=limits[1])
     return CurvesPicture(lines, _trials(result, names[1]), y)
 

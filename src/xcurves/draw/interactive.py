@@ -24,9 +24,12 @@ def interactive_figure(pictures: Sequence[Picture], titles: Sequence[str]) -> Fi
     every: list[Any] = []
     names: list[str] = []
     for picture, title in zip(pictures, titles, strict=True):
-        parts = picture.pictures if isinstance(picture, RowsBeside) else [picture]
-        every += parts
-        names += [", ".join(filter(None, (title, part.x_label if len(parts) > 1 else ""))) for part in parts]
+        if isinstance(picture, RowsBeside):
+            every += picture.pictures
+            names += [", ".join(filter(None, (title, part.x_label))) for part in picture.pictures]
+        else:
+            every.append(picture)
+            names.append(title)
     first = every[0]
     if isinstance(first, RowsPicture):
         return interactive_rows(every, names)

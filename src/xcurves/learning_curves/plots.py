@@ -75,7 +75,8 @@ def learning_curves(fit: xr.Dataset) -> CurvesPicture:
 
 def _shade(x: Floats, ends: Floats, style: Style) -> Shade:
     """Return the band of a curve between the ends of intervals, shape (2, x)."""
-    return Shade("", x, *ends, style.color, SHADE, "band")
+    low, high = ends
+    return Shade("", x, low, high, style.color, SHADE, "band")
 
 
 def _errors(levels: Floats, curve: xr.Dataset, style: Style) -> list[Points]:

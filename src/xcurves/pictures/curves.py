@@ -187,7 +187,8 @@ class CurvesPicture:
     def flags(self) -> frozenset[str]:
         """What is to be seen, as captions name it."""
         found = {line.flag for line in self.lines if line.flag and len(line.x)}
-        found |= {each.flag for each in [*self.shades, *self.points] if each.flag}
+        found |= {shade.flag for shade in self.shades if shade.flag}
+        found |= {points.flag for points in self.points if points.flag}
         if any(line.shows_runs for line in self.lines):
             found.add("run")
         if any(line.has_band for line in self.lines):
