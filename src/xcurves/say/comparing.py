@@ -134,6 +134,9 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
         (task,) = labels.tasks_of(paired, comparison.estimate)
         # a floor says by itself what it takes
         kept, left = _verdict(comparison, task, has_next=not floors)
+        claims = comparison.claims(comparison.pair(result))
+        if "reference" in result.attrs and len(claims) > 1:
+            kept = [_beside_reference(comparison, result, claim) for claim in claims]
         yield Statement("answer", " ".join(kept))
         for text in left:
             yield Statement("detail", text)
@@ -156,7 +159,10 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
 
 def compared(comparison: Comparison, part: xr.Dataset, on: str = "") -> Compared:
     """Return what the verdict about one task is made of, given the part that a claim `on` something is about."""
-    rows = verdict_rows(displayed(comparison, part))
+    shown = displayed(comparison, part)
+    rows = verdict_rows(shown)
+    if "reference" in part.attrs and comparison.mean not in part:
+        rows = rows_of(shown)
     names = list(dict.fromkeys(name for row in rows for name in row[:2]))
     may_be_best = [name for name in names if not any(row.shown and row.other == name for row in rows)]
     if "algorithm" in part.dims:
@@ -195,12 +201,19 @@ def _unit(comparison: Comparison, result: xr.Dataset) -> str:
 def _verdict(comparison: Comparison, task: xr.Dataset, *, has_next: bool) -> tuple[list[str], list[str]]:
     """Return who is best in one task, or how all others stand beside the reference; and what there is no room for."""
     made = compared(comparison, task)
-    if "reference" in task.attrs and len(made.rows) > 1:
+    # of two algorithms with means one is the best
+    if "reference" in task.attrs and (len(made.rows) > 1 or made.means is None):
         return [reference_sentence(made, str(task.attrs["reference"]))], []
     following = []
     if has_next:
         following = list(_following(comparison, task, made))
     return within_words([best_sentence(made), *claim_sentences(made), *following], following)
+
+
+def _beside_reference(comparison: Comparison, result: xr.Dataset, claim: Claim) -> str:
+    """Return how all others stand beside the reference by one of several claims."""
+    (part,) = labels.tasks_of(part_of(comparison, result, claim), comparison.estimate)
+    return reference_sentence(compared(comparison, part, claim.on), str(result.attrs["reference"]))
 
 
 def _following(comparison: Comparison, task: xr.Dataset, made: Compared) -> Iterator[str]:
@@ -227,6 +240,12 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
         n_best[best] += 1
         n_shown += all(row.shown and row.better == best for row in compared_rows if best in row[:2])
     if not n_best:
+        reasons = [
+            why for task in labels.tasks_of(paired, comparison.estimate) for why in comparison.reasons(task).values()
+        ]
+        known = "; ".join(dict.fromkeys(reasons))
+        if known:
+            return f"In no {noun} could any pair be compared: {known}."
         return f"In no {noun} could any pair be compared."
 
     counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)

@@ -46,6 +46,11 @@ class PairRow(NamedTuple):
     p: float  # adjusted over pairs
     shown: bool
 
+    @property
+    def is_above(self) -> bool:
+        """Whether the first has the higher score; where no amount is known, by the interval."""
+        return self.amount > 0 or (isnan(self.amount) and self.low >= 0)
+
 
 def most_ahead(rows: Iterable[PairRow]) -> str | None:
     """Return the algorithm that is most ahead of the others on average, None if no difference is known."""

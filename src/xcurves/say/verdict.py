@@ -324,18 +324,19 @@ def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE)
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
         return f"Nothing can be said beside {reference}{because(made, made.rows)}."
-    rows.sort(key=lambda row: -abs(row.amount))
-    higher = [row for row in rows if row.shown and row.amount > 0]
-    lower = [row for row in rows if row.shown and not row.amount > 0]
+    rows.sort(key=lambda row: (isnan(row.amount), -abs(row.amount)))
+    higher = [row for row in rows if row.shown and row.is_above]
+    lower = [row for row in rows if row.shown and not row.is_above]
     unshown = [row for row in rows if not row.shown]
 
     phrases = []
+    p = f"; {pvalue(rows[0].p)}" if made.has_p and len(made.rows) == 1 else ""
     for group, verdict in (
         (higher, f"shown to be {made.scale.up.beside}"),
         (lower, f"shown to be {made.scale.down.beside}"),
         (unshown, "not shown to differ"),
     ):
-        names = [f"{row.better} ({_signed(made, row)})" for row in group]
+        names = [f"{row.better} ({_signed(made, row)}{p})" for row in group]
         if names:
             phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
     untested = [row for row in made.rows if isnan(row.p)]
@@ -351,6 +352,8 @@ def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE)
 
 def _signed(made: Compared, row: PairRow) -> str:
     """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
+    if isnan(row.amount):
+        return made.scale.number.format(limits_of(row, made.scale))
     amount = made.scale.number.format(rounded_amount(row, made.scale))
     if made.has_limits:
         return f"{amount}: {limits_of(row, made.scale)}"

@@ -12,10 +12,12 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.later import later
+from xcurves.core.scales import SPEED
 from xcurves.core.schema import (
     DASHED,
     JOINED,
     PAIR_COORDS,
+    Comparison,
     Drawing,
     Part,
     ResultKind,
@@ -185,7 +187,18 @@ SPEEDUP = ResultKind(
         "level is reached and how much sooner that is, and the speed-up to the level where the reference had 90 % of "
         "its rise; over tasks for these and for tasks like these.",
     ),
-    statements=text.speedup_statements,
+    comparison=Comparison(
+        estimate="speedup",
+        interval="speedup_ci_simultaneous",
+        p="pvalue_adjusted",
+        noun=text.level_to_reach,
+        claims=text.claims_over_tasks,
+        direction=lambda _: "higher",
+        pair=text.pairs_of_speedups,
+        reasons=text.without_speedup,
+        more=text.more_of_speedups,
+        scale=SPEED,
+    ),
     part=Part(9, against_reference, on_request=True),
     views={
         "speedup": View(

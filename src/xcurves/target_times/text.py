@@ -10,31 +10,26 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.schema import Statement, statements
+from xcurves.core.schema import Claim, Statement, statements
 from xcurves.say.numbers import (
     count,
-    decimals_of,
     ends_of,
     estimated,
     interval,
     joined,
     listed,
     number,
-    pvalue,
     quantity,
-    rounded,
-    unadjusted_over_tasks,
     units_of,
 )
+from xcurves.say.pairs import beside_reference
 from xcurves.say.result_frames import bounds, frame_of
 from xcurves.target_times.display import (
-    DIRECTION,
     DISPLAYED,
     displayed,
     ends_of_ratio,
     heading,
     is_one_sided,
-    say_limits,
     say_ratio,
 )
 
@@ -50,7 +45,6 @@ _NO_INVERSE = (
     "The speed-up of a second algorithm over the first is not the inverse of this one: each is read at the other's "
     "last level."
 )
-_TOGETHER = "Intervals and p hold for all comparisons with the reference together; those of a median task by itself."
 _FALLS = "has been better before its last level than there: consider target="
 
 
@@ -118,38 +112,83 @@ def time_statements(result: xr.Dataset) -> Iterator[Statement]:
     yield from statements(answer, _ended_early(result), [_SKEWED])
 
 
-def speedup_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield how much sooner each algorithm is than the reference."""
-    reference = result.attrs["reference"]
+def pairs_of_speedups(result: xr.Dataset) -> xr.Dataset:
+    """Return the speed-up of each algorithm as that of its pair with the reference."""
+    names = ["speedup", "speedup_ci_simultaneous", "pvalue_adjusted", "reason", "n_tasks", "n_censored"]
+    names += ["reference_time", "reference_level", "time"]
+    return beside_reference(result, [name for name in names if name in result])
+
+
+def claims_over_tasks(pairs: xr.Dataset) -> list[Claim]:
+    """Return what speed-ups over tasks hold for; those of single tasks hold for these."""
+    if not _joins_tasks(pairs):
+        return [Claim()]
+    task = str(pairs.attrs["task"])
+    claims = {"random": f"for {task}s like these", "fixed": f"for these very {task}s"}
+    effects = np.atleast_1d(pairs["task_effect"].to_numpy())
+    return [Claim("task_effect", label, on) for label, on in claims.items() if label in effects]
+
+
+def level_to_reach(pairs: xr.Dataset) -> str:
+    """Return in which time algorithms are compared; of one task with the time that the reference takes."""
+    attrs = pairs.attrs
+    over = ""
+    if _joins_tasks(pairs):
+        over = f", geometric mean over {attrs['task']}s"
+    if attrs.get("of_times"):
+        return f"the given times{over}"
+    level = "its last mean score"
+    if "target" in attrs:
+        level = str(attrs["target"])
+    times = pairs["reference_time"]
+    if times.size == 1 and np.isfinite(times).all():
+        when = f"at {quantity(times.item(), units_of(pairs['time']))}"
+        inside = f"{number(pairs['reference_level'].item())} {when}"
+        if "target" in attrs:
+            inside = f"which it reaches {when}"
+        level += f" ({inside})"
+    return f"time to {level}{over}"
+
+
+def without_speedup(pairs: xr.Dataset) -> dict[frozenset[str], str]:
+    """Return why pairs of one task, or benchmark, have no p, if they have none."""
+    reasons = {}
+    for name, pair in zip(pairs["algorithm_a"].to_numpy().tolist(), labels.each_of(pairs, "pair"), strict=True):
+        reason = "the interval has no end"
+        if pairs.attrs.get("of_times") and not _joins_tasks(pairs):
+            reason = "given times have an interval over tasks only"
+        elif "n_tasks" in pair and not pair["n_tasks"].item():
+            reason = f"no {pairs.attrs['task']} says anything"
+        elif "n_tasks" in pair:
+            n_tasks = count(pair["n_tasks"].item(), str(pairs.attrs["task"]))
+            reason = f"{number(pair['n_censored'].item())} of {n_tasks} bound the ratio on one side only"
+        elif pair["reason"] != Reason.ESTIMATED:
+            reason = _why(pair)
+        reasons[frozenset([name, str(pairs.attrs["reference"])])] = reason
+    return reasons
+
+
+def more_of_speedups(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield what else is known of each algorithm, or of each task, and what a reader may take wrongly."""
     with_intervals = displayed(result)
     compared = _compared(with_intervals)
-    if not compared:
-        answer = f"Nothing is compared with {reference}: no other algorithm has runs where it has some."
-        yield from statements(answer)
-        return
-
-    where = _level(result)
     if _joins_tasks(result):
-        task = str(result.attrs["task"])
-        where += f", geometric mean over {task}s"
-        phrases = [f"{name}: {_over_tasks(cell, task)}" for name, cell in compared]
-        details = _details_of_joined(compared, task)
+        details = _details_of_joined(compared, str(result.attrs["task"]))
     else:
-        phrases = [f"{name}: {_comparison(cell)}" for name, cell in compared]
         details = [
             *_to_rise(with_intervals, compared),
-            *[f"{phrase}." for phrase in phrases[_MOST : _MOST + _LINES]],
+            *_how_much_sooner(compared),
             *_notes_on_each(with_intervals, compared),
         ]
-    if result.sizes.get("algorithm", 1) > 1 and not result.attrs.get("of_times"):
-        details.append(_TOGETHER)
-    answer = f"Against {reference}{where}: {joined(phrases, '; ', _MOST)}."
-    yield from statements(answer, [*details, *_ended_early(result)], list(_cautions(result)))
+    for text in dict.fromkeys([*details, *_ended_early(result)]):
+        yield Statement("detail", text)
+    for text in _cautions(result):
+        yield Statement("caution", text)
 
 
 def _joins_tasks(result: xr.Dataset) -> bool:
     """Return whether speed-ups are over tasks."""
-    return "median_speedup" in result
+    return "n_censored" in result
 
 
 def _compared(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
@@ -167,15 +206,21 @@ def _details_of_joined(compared: list[tuple[str, xr.Dataset]], task: str) -> lis
     return facts[:_LINES]
 
 
+def _how_much_sooner(compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
+    """Yield how much sooner those that are shown to be faster or slower reach the level."""
+    for name, cell in compared[:_MOST]:
+        gain = cell["reference_time"].item() - cell["time"].item()
+        amount = _amount(gain, units_of(cell["time"]))
+        if cell["shown"] and amount:
+            yield f"{name} reaches the level {amount}."
+
+
 def _notes_on_each(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
     """Yield what holds for all tasks that stand by themselves."""
     if any(_is_too_flat(cell) for _, cell in compared):
         yield _TOO_FLAT
     if result.attrs.get("of_times"):
         yield _NO_INTERVAL
-    n_tasks = result["speedup"].size // result.sizes.get("algorithm", 1)
-    noun = labels.task_noun(result["speedup"], ("algorithm",))
-    yield from unadjusted_over_tasks(n_tasks, noun)
 
 
 def _cautions(result: xr.Dataset) -> Iterator[str]:
@@ -184,24 +229,6 @@ def _cautions(result: xr.Dataset) -> Iterator[str]:
         yield _NO_INVERSE
     if (result["reference_falls"] > 0).any():
         yield f"{result.attrs['reference']} {_FALLS}."
-
-
-def _level(result: xr.Dataset) -> str:
-    """Return what is to be reached, of one task with the time that the reference takes."""
-    attrs = result.attrs
-    times = result["reference_time"]
-    if attrs.get("of_times"):
-        return ", in the given times"
-
-    level = f", to the last mean score of {attrs['reference']}"
-    if "target" in attrs:
-        level = f", to {attrs['target']}"
-    if times.size != 1 or not np.isfinite(times).all():
-        return level
-    when = f"at {quantity(times.item(), units_of(result['time']))}"
-    if "target" in attrs:
-        return f"{level} (which it reaches {when})"
-    return f"{level} ({number(result['reference_level'].item())} {when})"
 
 
 def _is_too_flat(cell: xr.Dataset) -> bool:
@@ -226,7 +253,8 @@ def _to_rise(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iter
         phrase = f"{name} {ratio}"
         if not low <= 1 <= high:
             gain = cell["rise_reference_time"].item() - cell["rise_time"].item()
-            phrase += _amount(gain, units_of(cell["rise_time"]))
+            amount = _amount(gain, units_of(cell["rise_time"]))
+            phrase += f", {amount}" if amount else ""
         phrases.append(phrase)
     if not phrases:
         return
@@ -239,7 +267,7 @@ def _to_rise(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iter
 
 
 def _amount(gain: float, units: str) -> str:
-    """Return how much sooner in units of training, behind a comma: ", 6,900 steps sooner"."""
+    """Return how much sooner in units of training: "6,900 steps sooner"."""
     if not np.isfinite(gain) or gain == 0:
         return ""
     size = quantity(abs(gain), units)
@@ -247,66 +275,8 @@ def _amount(gain: float, units: str) -> str:
     if gain > 0:
         word = "sooner"
     if units == "1":
-        return f", {word} by {size}"
-    return f", {size} {word}"
-
-
-def _comparison(cell: xr.Dataset) -> str:
-    """Return what is said of one comparison in one task."""
-    is_shown = bool(cell["shown"])
-    p = cell["pvalue_adjusted"].item()
-    words = say_ratio(cell["speedup"].item(), cell[DISPLAYED], shown=is_shown)
-    if cell["reason"] != Reason.ESTIMATED:
-        words = f"{_why(cell)}, {words}"
-    if np.isnan(p):
-        return words
-    if not is_shown:
-        return f"{words}, not shown to differ, {pvalue(p)}"
-
-    # Where no amount is known, which of the two is sooner.
-    sooner = ", later"
-    if cell[DIRECTION] > 0:
-        sooner = ", sooner"
-    gain = cell["reference_time"].item() - cell["time"].item()
-    sooner = _amount(gain, units_of(cell["time"])) or sooner
-    return f"{words}{sooner}, {pvalue(p)}"
-
-
-def _over_tasks(cell: xr.Dataset, task: str) -> str:
-    """Return both claims of one algorithm, or its median task where there is no mean."""
-    ratio = cell["speedup"].item()
-    if not cell["n_tasks"].item():
-        return f"no {task} says anything"
-    claims, decimals = [], []
-    for name, tasks in (
-        ("fixed", f"these {task}s"),
-        ("random", f"{task}s like these"),
-    ):
-        if name not in cell["task_effect"]:
-            continue
-        claim = cell.sel(task_effect=name)
-        if claim[DISPLAYED].notnull().all():
-            limits = say_limits(claim[DISPLAYED], ratio, shown=bool(claim["shown"]))
-            p = pvalue(claim["pvalue_adjusted"].item())
-            claims.append(f"{tasks}: {limits}, {p}")
-            decimals.append(decimals_of(*ends_of_ratio(claim[DISPLAYED]), ratio))
-
-    if np.isnan(ratio):
-        words = _without_mean(cell, task)
-    else:
-        supported = [places for places in decimals if places is not None]
-        words = f"{rounded(ratio, max(supported, default=None))} times as fast"
-    if claims:
-        words += f" ({'; '.join(claims)})"
-    return words
-
-
-def _without_mean(cell: xr.Dataset, task: str) -> str:
-    """Return the median task, and why there is no mean."""
-    n_censored = number(cell["n_censored"].item())
-    n_tasks = count(cell["n_tasks"].item(), task)
-    why = f"no mean, as {n_censored} of {n_tasks} bound the ratio on one side only"
-    return "; ".join([*_median(cell, task), why])
+        return f"{word} by {size}"
+    return f"{size} {word}"
 
 
 def _median(cell: xr.Dataset, task: str) -> Iterator[str]:
