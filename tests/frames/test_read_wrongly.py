@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+import labelled
 from places import SHARED
 from xcurves import readers
 from xcurves.__main__ import main
@@ -78,12 +79,12 @@ def test_what_cannot_be_right_is_refused(typed, tmp_path, monkeypatch, capsys):
 @pytest.mark.plain(4)
 @pytest.mark.parametrize("name", SERIES)
 def test_each_text_log_is_read(name):
-    frame = readers.read(PLACE / "e" / "logs" / name)
+    frame = labelled.read(PLACE / "e" / "logs" / name)
     assert set(frame) >= SERIES[name]
 
 
 def test_times_of_several_units_are_seconds():
-    frame = readers.read(PLACE / "e" / "units").query("algorithm == 'cpu' and run == 0")
+    frame = labelled.read(PLACE / "e" / "units").query("algorithm == 'cpu' and run == 0")
     assert frame["total"].tolist()[:3] == pytest.approx([0.3, 30.3, 60])
 
 

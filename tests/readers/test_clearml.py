@@ -2,8 +2,8 @@
 
 import json
 
+import labelled
 from refusals import refused
-from xcurves import readers
 
 # The form of its documentation: {"title": {"series": {"x": [0, 1, 2], "y": [10, 11, 12]}}}.
 SCALARS = {
@@ -21,7 +21,7 @@ def test_x_is_the_step_and_a_series_a_column(tmp_path):
             folder = tmp_path / algorithm / str(seed)
             folder.mkdir(parents=True)
             (folder / "scalars.json").write_text(json.dumps(SCALARS))
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert frame.attrs["source"].startswith("scalars of ClearML below ")
     assert frame.groupby(["algorithm", "run"]).ngroups == 4
     rows = frame[(frame["algorithm"] == "cnn") & (frame["run"] == 1)]
@@ -37,4 +37,4 @@ def test_a_step_twice_is_refused(tmp_path):
     path = tmp_path / "scalars.json"
     path.write_text(json.dumps(said))
     with refused("path", cure="Remove one of them", names="loss/train twice at one step"):
-        readers.read(path)
+        labelled.read(path)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import labelled
 from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
@@ -50,14 +51,14 @@ def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, 
         write(home / f"b.{ending}", text(number + 100))
     with refused(
         "path",
-        cure="Name the one that is meant",
+        cure="Name the one that is meant, or say",
         names=r"holds 2 logs, a\.\w+ and b\.\w+, 'loss' in both: a run has one",
     ) as caught:
-        readers.read(tmp_path)
+        labelled.read(tmp_path)
     assert len(str(caught.value).replace(str(tmp_path), "")) <= 300
     names = re.search(r"names='([^']*)'", str(caught.value))[1]
     with pytest.warns(UserWarning, match="6 logs do not match and are left out"):
-        frame = readers.read(tmp_path, names=names)
+        frame = labelled.read(tmp_path, names=names)
     assert sorted(map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())) == sorted(RUNS)
     assert frame["loss"].max() < 10
 
@@ -66,7 +67,7 @@ def test_logs_of_other_metrics_in_one_folder_are_joined_by_step(tmp_path):
     for number, (algorithm, run) in enumerate(RUNS):
         write(tmp_path / algorithm / str(run) / "train.csv", table(number))
         write(tmp_path / algorithm / str(run) / "eval.csv", table(number, "return"))
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert list(frame) == ["algorithm", "run", "step", "return", "loss"]
     assert (frame["loss"] == frame["return"]).all()
     assert len(frame) == 3 * len(RUNS)
@@ -76,7 +77,7 @@ def test_a_text_log_that_begins_again_is_said_with_its_line(tmp_path):
     write(tmp_path / "a.log", lines(0) + "again\n\n" + lines(5))
     said = r"a\.log: line 6 begins again at step 10, two logs in one file.*duplicates='last'$"
     with pytest.warns(UserWarning, match=said):
-        frame = readers.read(tmp_path / "a.log")
+        frame = labelled.read(tmp_path / "a.log")
     curves = frame.assign(run=0).curves.to_dataarray("loss", training="step", algorithm=None, duplicates="last")
     assert curves.squeeze().to_numpy().tolist() == [5.1, 5.2, 5.3]
 
@@ -91,7 +92,7 @@ def test_a_text_log_that_begins_again_is_said_with_its_line(tmp_path):
 )
 def test_a_log_that_goes_on_is_one(tmp_path, text):
     write(tmp_path / "a.log", text)
-    assert len(readers.read(tmp_path / "a.log"))
+    assert len(labelled.read(tmp_path / "a.log"))
 
 
 def mmengine(every=50, by_epoch=True, better=0):
@@ -114,7 +115,7 @@ def mmengine(every=50, by_epoch=True, better=0):
 def test_steps_of_validation_that_count_epochs_are_no_iterations(tmp_path):
     path = tmp_path / "fast" / "0" / "20260101_101010" / "vis_data" / "scalars.json"
     write(path, mmengine())
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert len(frame) == 18
     validated = frame.dropna(subset="accuracy/top1")
     assert validated["epoch"].tolist() == [1, 2, 3]
@@ -123,12 +124,12 @@ def test_steps_of_validation_that_count_epochs_are_no_iterations(tmp_path):
     curves = validated.curves.to_dataarray("accuracy/top1", training="epoch")
     assert curves.squeeze().to_numpy().tolist() == [55, 60, 65]
     write(path, mmengine(by_epoch=False))
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert frame.dropna(subset="accuracy/top1")["step"].tolist() == [50, 100, 150]
     assert len(frame) == 15
     between = re.sub(r'"time": 0.5, "step": (\d+)0', r'"time": 0.5, "step": \g<1>5', mmengine(by_epoch=False))
     write(path, between)
-    assert readers.read(tmp_path).dropna(subset="accuracy/top1")["step"].tolist() == [55, 105, 155]
+    assert labelled.read(tmp_path).dropna(subset="accuracy/top1")["step"].tolist() == [55, 105, 155]
 
 
 @pytest.mark.plain(1)
@@ -196,7 +197,7 @@ def test_what_is_nearest_is_said_by_content_and_not_by_name(tmp_path, name, text
         ValueError,
         match=rf"{name if below else 'It'} looks like {look}.*Nearest: {near}",
     ) as caught:
-        readers.read(given)
+        labelled.read(given)
     assert len(str(caught.value)) - len(str(given)) <= 300
 
 
@@ -215,7 +216,7 @@ def test_a_damaged_parquet_file_ends_in_one_line(tmp_path):
         ValueError,
         match=rf"^{path} is cut short, damaged or no parquet: .*Copy it again, or remove it$",
     ) as caught:
-        readers.read(path)
+        labelled.read(path)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) - len(str(path)) <= 300
 
@@ -246,7 +247,7 @@ def test_errors_are_short_whatever_the_file_holds(tmp_path, name, text):
     }
     for source in sources.get(name, [None]):
         with pytest.raises(ValueError, match=re.escape(str(tmp_path))) as caught:
-            readers.read(tmp_path / name, source=source)
+            labelled.read(tmp_path / name, source=source)
         assert len(str(caught.value)) - len(str(tmp_path / name)) <= 300
         assert "\n" not in str(caught.value)
 
@@ -254,7 +255,7 @@ def test_errors_are_short_whatever_the_file_holds(tmp_path, name, text):
 def test_a_source_that_there_is_not_is_refused_in_few_words(tmp_path):
     for given in ("tensorbord", LONG):
         with refused("source", names=r"^source must be one that help\(xcurves\.readers\.read\) lists") as caught:
-            readers.read(tmp_path, source=given)
+            labelled.read(tmp_path, source=given)
         assert len(str(caught.value)) <= 300
 
 
@@ -278,7 +279,7 @@ def test_a_source_of_one_table_is_one_declaration(tmp_path):
         )
     assert [NEW.has(path) for path in logs.files_below(tmp_path)] == [True] * len(RUNS)
     frame = logs.read_each_run(tmp_path, NEW)
-    assert frame.iloc[0].tolist() == ["fast", 0, 0, 1.5]
+    assert frame.iloc[0].tolist() == ["fast/0", 0, 1.5]
     assert len(frame) == 2 * len(RUNS)
     assert frame.attrs["units"] == {"tick": "frames"}
 
@@ -312,8 +313,8 @@ def test_the_option_that_lifts_the_limit_of_expansion_is_named(tmp_path, name, m
         ValueError,
         match=rf"^{path} expands to more than 10000 bytes\..*max_expanded=100000, or",
     ):
-        readers.read(path, max_expanded=1e4)
-    assert len(readers.read(path, max_expanded=1e6))
+        labelled.read(path, max_expanded=1e4)
+    assert len(labelled.read(path, max_expanded=1e6))
     if name == "out.log.gz":  # who each run is, no text says
         return
     monkeypatch.chdir(tmp_path)

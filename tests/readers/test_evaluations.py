@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import labelled
 from refusals import refused
-from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
 FILES = sorted(LOGS.rglob("evaluations.npz"))
@@ -20,7 +20,7 @@ def a_file(tmp_path):
 
 
 def test_every_episode_of_every_evaluation_is_there():
-    frame = readers.read(LOGS, source="evaluations")
+    frame = labelled.read(LOGS, source="evaluations")
     assert list(frame) == [
         "algorithm",
         "run",
@@ -40,7 +40,7 @@ def test_every_episode_of_every_evaluation_is_there():
 
 
 def test_episodes_of_an_evaluation_are_averaged():
-    curves = readers.read(LOGS, source="evaluations").curves.to_dataarray("return", training="step", duplicates="mean")
+    curves = labelled.read(LOGS, source="evaluations").curves.to_dataarray("return", training="step", duplicates="mean")
     for path in FILES:
         mine = curves.sel(algorithm=path.parent.parent.name, run=int(path.parent.name))
         np.testing.assert_allclose(mine, np.load(path)["results"].mean(axis=1))
@@ -54,8 +54,8 @@ def test_success_is_read_where_it_was_logged(a_file):
         ep_lengths=[[3, 4]],
         successes=[[True, False]],
     )
-    assert readers.read(a_file.parents[2], source="evaluations")["success"].tolist() == [True, False]
-    assert list(readers.read(a_file, source="evaluations")) == [
+    assert labelled.read(a_file.parents[2], source="evaluations")["success"].tolist() == [True, False]
+    assert list(labelled.read(a_file, source="evaluations")) == [
         "step",
         "episode",
         "return",
@@ -68,7 +68,7 @@ def test_pickle_is_never_loaded(a_file):
     ragged = np.array([[1.0, 2.0], [3.0]], dtype=object)
     np.savez(a_file, timesteps=[1, 2], results=ragged, ep_lengths=ragged)
     with refused("path", cure="Copy it again, or remove it", names=r"allow_pickle=False"):
-        readers.read(a_file, source="evaluations")
+        labelled.read(a_file, source="evaluations")
 
 
 @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ def test_arrays_that_are_no_evaluations_are_refused(a_file, arrays):
         ValueError,
         match=rf"^{a_file} is cut short, damaged or no .*: (arrays must have one|'results')",
     ) as caught:
-        readers.read(a_file, source="evaluations")
+        labelled.read(a_file, source="evaluations")
     assert str(caught.value).count(str(a_file)) == 1

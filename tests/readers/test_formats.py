@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import labelled
 import xcurves
 from layers import every
 from xcurves.readers.cells import as_numbers
@@ -432,7 +433,7 @@ LARGE = """
 import sys, time
 from xcurves import readers
 began = time.process_time()
-rows = len(readers.read(sys.argv[1]))
+rows = len(labelled.read(sys.argv[1]))
 status = open("/proc/self/status").read()  # ru_maxrss would have the peak of the process that started this one
 print(rows, time.process_time() - began, int(status.split("VmHWM:")[1].split()[0]) / 1024)
 """
@@ -478,7 +479,7 @@ def test_a_key_that_stands_twice_in_a_configuration_is_refused(tmp_path):
         (folder / "a.jsonl").write_text('{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4}\n')
         config = json.dumps({"algo": algorithm, "seed": number % 2})
         (folder / "config.json").write_text(config)
-    assert set(xcurves.readers.read(tmp_path)["algorithm"]) == {"a", "b"}
+    assert set(labelled.read(tmp_path)["algorithm"]) == {"a", "b"}
     (folder / "config.json").write_text('{"algo": "a", ' + config[1:])
     with pytest.raises(
         ValueError,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import labelled
 from xcurves import readers
 
 LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
@@ -73,7 +74,7 @@ def logs(sb3, tmp_path):
 
 
 def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
-    frame = readers.read(logs, source="monitor")
+    frame = labelled.read(logs, source="monitor")
     assert list(frame)[:7] == [
         "algorithm",
         "run",
@@ -95,7 +96,7 @@ def test_every_episode_is_that_of_the_package_s_own_reader(sb3, logs):
 
 
 def test_units_and_provenance_reach_the_curves(logs):
-    frame = readers.read(logs, source="monitor")
+    frame = labelled.read(logs, source="monitor")
     curves = frame.curves.to_dataarray("return", training="step", on=[10, 20, 30, 40], method="mean")
     assert curves.training.attrs == {"units": "steps", "long_name": "environment steps"}
     assert curves.attrs["long_name"] == "episode return"
@@ -116,7 +117,7 @@ def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
     for env in envs:
         env.close()
     frame, own = (
-        readers.read(tmp_path, source="monitor"),
+        labelled.read(tmp_path, source="monitor"),
         sb3.load_results(str(tmp_path / "ppo" / "0")),
     )
     assert len(frame) == 15
@@ -127,7 +128,7 @@ def test_parallel_environments_are_one_run_in_the_order_of_time(sb3, tmp_path):
 def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
     sb3.Monitor(walk(0), str(logs / "td3" / "3" / "monitor.csv")).close()
     with pytest.warns(UserWarning, match=r"td3/3 has no rows and is left out"):
-        assert set(readers.read(logs, source="monitor").run) == {2, 10}
+        assert set(labelled.read(logs, source="monitor").run) == {2, 10}
 
 
 @pytest.mark.parametrize(
@@ -178,24 +179,24 @@ def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
     path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
-        readers.read(tmp_path, source="monitor")
+        labelled.read(tmp_path, source="monitor")
     assert str(path) in str(caught.value)
 
 
 def test_folders_that_do_not_fit_are_said(logs, tmp_path):
     with pytest.raises(ValueError, match=r"^folders=\['run'\] are not the levels.*'sac/10"):
-        readers.read(logs, folders="run", source="monitor")
+        labelled.read(logs, folders="run", source="monitor")
     with pytest.raises(ValueError, match=r"has a column 'run' too\. Name that level"):
-        readers.read(logs, folders=("run", "run"), source="monitor")
+        labelled.read(logs, folders=("run", "run"), source="monitor")
     with pytest.raises(FileNotFoundError, match=r"elsewhere' does not exist. Check the path"):
-        readers.read(tmp_path / "elsewhere", source="monitor")
+        labelled.read(tmp_path / "elsewhere", source="monitor")
     (tmp_path / "bare").mkdir()
     with pytest.raises(FileNotFoundError, match=r"holds no monitor\.csv. Check the path"):
-        readers.read(tmp_path / "bare", source="monitor")
+        labelled.read(tmp_path / "bare", source="monitor")
 
 
 def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
-    frame = readers.read(LOGS, source="monitor")
+    frame = labelled.read(LOGS, source="monitor")
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
         header, names, *lines = (LOGS / algorithm / str(run) / "monitor.csv").read_text().splitlines()
         assert names == "r,l,t"
@@ -206,7 +207,7 @@ def test_the_logs_of_a_whole_training_are_read_as_its_files_say():
 
 
 def test_bins_with_a_tolerance_keep_the_last_bin():
-    frame = readers.read(LOGS, source="monitor")
+    frame = labelled.read(LOGS, source="monitor")
     bins = {"training": "step", "on": [128, 256, 384, 512], "method": "mean"}
     without = frame.curves.to_dataarray("return", **bins)
     assert without.sel(training=512).isnull().any()
@@ -235,7 +236,7 @@ def test_tables_of_log_txt_have_the_names_of_progress_csv(tmp_path):
             folder = tmp_path / agent / str(seed)
             folder.mkdir(parents=True)
             (folder / "log.txt").write_text("Logging to logs\n" + "".join(tables))
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert readers.recognize(tmp_path).name == "sb3-text"
     one = frame[(frame["algorithm"] == "ppo") & (frame["run"] == 1)]
     assert one["time/total_timesteps"].tolist() == [2048, 4096]
@@ -244,6 +245,6 @@ def test_tables_of_log_txt_have_the_names_of_progress_csv(tmp_path):
     cut = tmp_path / "ppo" / "1" / "log.txt"
     cut.write_text(cut.read_text()[:-60])
     with pytest.warns(UserWarning, match="the last line is cut short"):
-        assert len(readers.read(tmp_path)) == 7
+        assert len(labelled.read(tmp_path)) == 7
     (cut.parent / "progress.csv").write_text("time/total_timesteps,x\n1,2\n")
     assert not readers.packages.SB3_TEXT.has(cut)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import labelled
 from refusals import refused
-from xcurves import readers
 from xcurves.core.name_patterns import compiled
 from xcurves.core.refusal import give
 
@@ -31,9 +31,9 @@ def flat(tmp_path):
     ],
 )
 def test_files_of_one_folder_are_the_runs_of_folders(flat, names):
-    frame = readers.read(flat, names=names)
+    frame = labelled.read(flat, names=names)
     assert frame.attrs["source"].startswith("Keras CSVLogger files below ")
-    assert frame.equals(readers.read(KERAS))
+    assert frame.equals(labelled.read(KERAS))
 
 
 def test_folders_and_deeper_files_match_too(flat):
@@ -41,15 +41,15 @@ def test_folders_and_deeper_files_match_too(flat):
         folder = flat / "runs" / "Hopper" / log.stem
         folder.mkdir(parents=True)
         shutil.move(log, folder / "training.log")
-    frame = readers.read(flat / "runs", names="{task}/{algorithm}_seed{run}")
+    frame = labelled.read(flat / "runs", names="{task}/{algorithm}_seed{run}")
     assert list(frame)[:4] == ["task", "algorithm", "run", "epoch"]
-    assert frame.drop(columns="task").equals(readers.read(KERAS))
-    deeper = readers.read(flat, names="runs/{task}/{algorithm}_seed{run}/training.log")
+    assert frame.drop(columns="task").equals(labelled.read(KERAS))
+    deeper = labelled.read(flat, names="runs/{task}/{algorithm}_seed{run}/training.log")
     assert deeper.equals(frame)
 
 
 def test_one_file_has_a_name_too(flat):
-    frame = readers.read(flat / "wide_seed1.log", names="{algorithm}_seed{run}.log")
+    frame = labelled.read(flat / "wide_seed1.log", names="{algorithm}_seed{run}.log")
     assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["wide", 1]]
 
 
@@ -59,16 +59,16 @@ def test_what_does_not_match_is_said(flat):
         UserWarning,
         match=r"^names='.*': 1 logs do not match and are left out, such as 'other\.csv'$",
     ):
-        assert len(readers.read(flat, names="{algorithm}_seed{run}.log")) == 12
+        assert len(labelled.read(flat, names="{algorithm}_seed{run}.log")) == 12
     with refused("names", "{run}.txt", cure=give(names="{algorithm}_seed{run}.log")):
-        readers.read(flat, names="{run}.txt")
+        labelled.read(flat, names="{run}.txt")
 
 
 def test_a_flat_folder_gets_the_pattern_as_its_cure(flat):
-    with refused("folders", ["algorithm", "run"], cure=give(names="{algorithm}_seed{run}.log")) as caught:
-        readers.read(flat)
+    with refused("path", cure=give(names="{algorithm}_seed{run}.log")) as caught:
+        labelled.read(flat)
     cure = re.search(r"names='([^']*)'", str(caught.value))[1]
-    assert len(readers.read(flat, names=cure)) == 12
+    assert len(labelled.read(flat, names=cure)) == 12
 
 
 @pytest.mark.parametrize("names", ["", "run", "{1}", "{run", "{run,(}", "{run,(a)}", 3])
@@ -86,6 +86,6 @@ def test_a_quantifier_may_stand_in_a_part():
 
 def test_names_go_with_no_folders_and_no_source_that_names_its_runs(flat):
     with refused("names", "{run}.log", cure="Leave one out"):
-        readers.read(flat, names="{run}.log", folders="run")
+        labelled.read(flat, names="{run}.log", folders="run")
     with refused("names", "{run}", cure="Leave it out"):
-        readers.read(KERAS.parent / "id-marl-eval" / "metrics.json", names="{run}")
+        labelled.read(KERAS.parent / "id-marl-eval" / "metrics.json", names="{run}")

@@ -5,9 +5,9 @@ import pytest
 
 from xcurves.__main__ import main
 from xcurves.core.known import known_of
+from xcurves.core.name_patterns import seeds_in
 from xcurves.readers import optuna as reader
 from xcurves.readers import read
-from xcurves.readers.folder_levels import seeds_in
 
 optuna = pytest.importorskip("optuna")
 pytestmark = [

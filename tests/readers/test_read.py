@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import labelled
 from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
@@ -37,17 +38,17 @@ def test_what_is_not_recognised_gets_the_nearest_in_few_words(tmp_path, text):
             ValueError,
             match=rf"^path '{place}' (is|holds) nothing that is recognised.*help\(xcurves\.readers\.read\)$",
         ) as caught:
-            readers.read(place)
+            labelled.read(place)
         assert len(str(caught.value)) - len(str(place)) <= 300
 
 
 def test_the_source_can_be_named_and_a_near_miss_is_suggested(tmp_path):
-    evaluations = readers.read(LOGS / "stable-baselines3", source="evaluations")
+    evaluations = labelled.read(LOGS / "stable-baselines3", source="evaluations")
     assert "Stable-Baselines3 evaluations" in evaluations.attrs["source"]
     with refused("source", "tensorbord", cure="Did you mean 'tensorboard'?"):
-        readers.read(LOGS, source="tensorbord")
+        labelled.read(LOGS, source="tensorbord")
     with pytest.raises(FileNotFoundError, match=r"does not exist\. Check the path"):
-        readers.read(tmp_path / "elsewhere")
+        labelled.read(tmp_path / "elsewhere")
 
 
 def test_logs_of_two_sources_in_one_folder_are_said(tmp_path):
@@ -58,21 +59,21 @@ def test_logs_of_two_sources_in_one_folder_are_said(tmp_path):
     )
     said = r"is read as 'lightning' and holds huggingface too\. Choose: source='huggingface'$"
     with pytest.warns(UserWarning, match=said):
-        assert len(readers.read(tmp_path)) == 1
+        assert len(labelled.read(tmp_path)) == 1
 
 
 def test_folders_name_levels_where_folders_name_runs(tmp_path):
     write(tmp_path / "x" / "a" / "0" / "progress.csv", "step,r\n0,1\n")
-    frame = readers.read(tmp_path, folders=("task", "algorithm", "run"))
+    frame = labelled.read(tmp_path, folders=("task", "algorithm", "run"))
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
-    assert readers.read(tmp_path).equals(frame)
+    assert labelled.read(tmp_path).equals(frame)
     write(tmp_path / "y" / "0" / "progress.csv", "step,r\n0,1\n")
     with refused("folders", ["algorithm", "run"], cure=give(names="{task}/{algorithm}/{run}/progress.csv")):
-        readers.read(tmp_path)
+        labelled.read(tmp_path)
     with refused("folders", "run", cure="Leave it out"):
-        readers.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
+        labelled.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")
     with refused("folders", "run", cure="Leave it out"):
-        readers.read(LOGS / "ray", folders="run")
+        labelled.read(LOGS / "ray", folders="run")
 
 
 def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():

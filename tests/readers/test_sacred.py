@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import labelled
 from refusals import refused
-from xcurves import readers
 from xcurves.__main__ import main
 
 LOGS = Path(__file__).parent / "logs" / "sacred"
@@ -20,7 +20,7 @@ def logs(tmp_path):
 
 
 def test_each_metric_stands_at_its_steps_and_who_a_run_is_in_its_configuration():
-    frame = readers.read(LOGS)
+    frame = labelled.read(LOGS)
     assert frame.attrs["source"] == "runs of sacred below sacred"
     for folder in LOGS.iterdir():
         config = json.loads((folder / "config.json").read_text())
@@ -49,7 +49,7 @@ def test_lists_without_steps_count_their_places_also_as_jsonpickle_writes_number
     numbers = [{"py/object": "numpy.float64", "value": value} for value in (0.5, 0.25)]
     for path in logs.rglob("info.json"):
         path.write_text(json.dumps({"won": numbers, "layers": ["a"], "empty": []}))
-    frame = readers.read(logs)
+    frame = labelled.read(logs)
     assert list(frame)[-2:] == ["step", "won"]
     np.testing.assert_array_equal(frame[["step", "won"]], [[1, 0.5], [2, 0.25]] * 4)
 
@@ -60,7 +60,7 @@ def test_lists_without_steps_count_their_places_also_as_jsonpickle_writes_number
 )
 def test_a_run_that_did_not_end_well_says_so(logs, status, state):
     (logs / "1" / "run.json").write_text(json.dumps({"status": status}))
-    frame = readers.read(logs)
+    frame = labelled.read(logs)
     assert set(frame.loc[frame["state"].notna(), "run"]) == {0}
     assert frame["state"].dropna().unique().tolist() == [state]
 
@@ -69,4 +69,4 @@ def test_a_metric_twice_at_a_step_is_refused(logs):
     metric = {"steps": [1, 1], "values": [1, 2]}
     (logs / "1" / "metrics.json").write_text(json.dumps({"return": metric}))
     with refused("path", cure="Remove one of them", names=r"metrics.json has 'return' twice at step 1"):
-        readers.read(logs)
+        labelled.read(logs)

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+import labelled
 from refusals import refused
-from xcurves import readers
 from xcurves.__main__ import main
 
 # As hpbandster/core/result.py, json_result_logger, writes them.
@@ -53,7 +53,7 @@ def test_hpbandster(tmp_path):
         for file, lines in (("configs", CONFIGS), ("results", RESULTS)):
             text = "".join(json.dumps(line) + "\n" for line in lines)
             (folder / f"{file}.json").write_text(text)
-    frame = readers.read(tmp_path, names="{algorithm}")
+    frame = labelled.read(tmp_path, names="{algorithm}")
     assert frame.attrs["source"].startswith("HpBandSter results below ")
     assert frame["algorithm"].unique().tolist() == ["bohb", "random"]
     one = frame[frame["algorithm"] == "bohb"]
@@ -69,7 +69,7 @@ def test_smac(tmp_path, version):
     said = {"data": SMAC[version], "configs": {"1": {"lr": 0.1}, "2": {"lr": 0.2}}}
     (tmp_path / "runhistory.json").write_text(json.dumps(said))
     with pytest.warns(UserWarning, match=r"1 trials without a result are left out$"):
-        frame = readers.read(tmp_path / "runhistory.json")
+        frame = labelled.read(tmp_path / "runhistory.json")
     assert frame.attrs["source"] == "SMAC run histories in runhistory.json"
     assert frame["trial_number"].tolist() == [1, 2, 3]
     np.testing.assert_array_equal(frame["cost"], [0.5, np.nan, 0.25])
@@ -85,7 +85,7 @@ def test_several_objectives_are_refused(tmp_path):
     path = tmp_path / "runhistory.json"
     path.write_text(json.dumps({"data": [entry]}))
     with refused("path", cure="Write one of them", names="costs of 2 objectives"):
-        readers.read(path)
+        labelled.read(path)
 
 
 def test_costs_are_said_to_be_of_each_trial_and_the_best_so_far_is_a_column(tmp_path, capsys):
@@ -96,7 +96,7 @@ def test_costs_are_said_to_be_of_each_trial_and_the_best_so_far_is_a_column(tmp_
         folder = tmp_path / "smac" / ("hpo", "random")[number % 2] / str(number // 2)
         folder.mkdir(parents=True)
         (folder / "runhistory.json").write_text(json.dumps({"data": entries}))
-    frame = readers.read(tmp_path / "smac")
+    frame = labelled.read(tmp_path / "smac")
     one = frame[(frame["algorithm"] == "random") & (frame["run"] == 0)]
     assert one["best_cost"].tolist() == [6, 6, 2, 2]
     command = [str(tmp_path / "smac"), "--output", str(tmp_path / "a.nc"), "--fill-failed", "worst"]
@@ -110,4 +110,4 @@ def test_costs_are_said_to_be_of_each_trial_and_the_best_so_far_is_a_column(tmp_
 
 def test_trials_on_several_budgets_have_no_best_so_far(tmp_path):
     (tmp_path / "runhistory.json").write_text(json.dumps({"data": SMAC["2.0"][:3]}))
-    assert "best_cost" not in readers.read(tmp_path / "runhistory.json")
+    assert "best_cost" not in labelled.read(tmp_path / "runhistory.json")

@@ -5,10 +5,9 @@ import re
 import pandas as pd
 import pytest
 
+from labelled import read
 from refusals import refused
-from xcurves import readers
 from xcurves.core.refusal import give
-from xcurves.readers import read
 
 TEXT = "algorithm,run,step,return\nsac,1,0,1.5\nsac,1,10,2.5\n"
 
@@ -24,12 +23,12 @@ def path(tmp_path):
 )
 def test_a_table_is_what_pandas_reads(path, text):
     path.write_text(text, encoding="utf-8", newline="")
-    frame = readers.read(path, source="table")
+    frame = read(path, source="table")
     pd.testing.assert_frame_equal(frame, pd.read_csv(path))
     assert list(frame) == ["algorithm", "run", "step", "return"]
     compressed = path.with_name("returns.csv.gz")
     compressed.write_bytes(gzip.compress(path.read_bytes()))
-    pd.testing.assert_frame_equal(readers.read(compressed, source="table"), frame)
+    pd.testing.assert_frame_equal(read(compressed, source="table"), frame)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +58,14 @@ def test_a_table_is_what_pandas_reads(path, text):
 def test_a_table_that_would_be_misread_is_refused(path, text, message):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError, match=rf"^{path}:? ") as caught:
-        readers.read(path, source="table")
+        read(path, source="table")
     assert message in str(caught.value)
 
 
 def test_a_last_line_without_an_end_is_said(path):
     path.write_text(TEXT[:-2])
     with pytest.warns(UserWarning, match=r"returns\.csv: the last line.*be cut short: 'sac,1,10,2\.'"):
-        assert readers.read(path, source="table")["return"].tolist() == [1.5, 2.0]
+        assert read(path, source="table")["return"].tolist() == [1.5, 2.0]
 
 
 def test_a_compressed_table_cut_short_is_refused(tmp_path):
@@ -75,14 +74,14 @@ def test_a_compressed_table_cut_short_is_refused(tmp_path):
     for size in (1, 20, len(data) // 2, len(data) - 1):
         path.write_bytes(data[:size])
         with pytest.raises(ValueError, match=rf"^{path} is cut short or damaged: "):
-            readers.read(path, source="table")
+            read(path, source="table")
 
 
 def test_runs_01_and_1_are_two_and_numbers_written_in_one_way_are_numbers(path):
     path.write_text("run,step,return\n01,0,1\n1,0,2\n02,0,3\n")
-    assert readers.read(path, source="table")["run"].tolist() == ["01", "1", "02"]
+    assert read(path, source="table")["run"].tolist() == ["01", "1", "02"]
     path.write_text("run,step,return\n01,0,1\n02,0,2\n10,0,3\n")
-    assert readers.read(path, source="table")["run"].tolist() == [1, 2, 10]
+    assert read(path, source="table")["run"].tolist() == [1, 2, 10]
 
 
 def test_a_file_for_each_run_below_a_folder(tmp_path):
@@ -91,19 +90,19 @@ def test_a_file_for_each_run_below_a_folder(tmp_path):
             folder = tmp_path / algorithm / run
             folder.mkdir(parents=True)
             (folder / "progress.csv").write_text("step,return\n0,1\n10,2\n")
-    frame = readers.read(tmp_path, source="table")
+    frame = read(tmp_path, source="table")
     assert frame[["algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [
         *(["sac", "01"], ["sac", "1"], ["td3", "01"], ["td3", "1"])
     ]
     (tmp_path / "sac" / "1" / "other.csv").write_text("x\n1\n")
     with refused("path", cure=give(names="{algorithm}/{run}/other.csv")):
-        readers.read(tmp_path, source="table")
+        read(tmp_path, source="table")
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_other_delimiters_are_read_as_commas_are(path, delimiter):
     path.write_text(TEXT.replace(",", delimiter))
-    pd.testing.assert_frame_equal(readers.read(path, source="table"), pd.read_csv(io.StringIO(TEXT)))
+    pd.testing.assert_frame_equal(read(path, source="table"), pd.read_csv(io.StringIO(TEXT)))
 
 
 def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_a_name(
@@ -112,14 +111,14 @@ def test_what_is_compressed_is_seen_by_the_first_byte_and_a_name_in_capitals_is_
     plain, compressed = tmp_path / "a.csv.gz", tmp_path / "B.CSV"
     plain.write_text(TEXT)
     compressed.write_bytes(gzip.compress(TEXT.encode()))
-    pd.testing.assert_frame_equal(readers.read(plain, source="table"), readers.read(compressed, source="table"))
+    pd.testing.assert_frame_equal(read(plain, source="table"), read(compressed, source="table"))
     assert read(compressed).equals(read(plain))
 
 
 def test_two_logs_in_one_file_are_refused(path):
     path.write_text(TEXT + TEXT)
     with pytest.raises(ValueError, match=rf"^{path}: line 4 is the header again.*Make a file of each"):
-        readers.read(path, source="table")
+        read(path, source="table")
 
 
 def test_a_column_of_the_name_of_a_folder_is_refused(tmp_path):
@@ -131,7 +130,7 @@ def test_a_column_of_the_name_of_a_folder_is_refused(tmp_path):
         cure="Name that level of folders otherwise",
         names=r"has a column 'step' too\. Name that level of folders otherwise",
     ):
-        readers.read(tmp_path, folders=("algorithm", "step"), source="table")
+        read(tmp_path, folders=("algorithm", "step"), source="table")
 
 
 def test_hidden_files_and_links_are_left_out(tmp_path):
@@ -200,10 +199,10 @@ def test_a_run_without_the_logs_of_evaluation_of_the_others_is_named(tmp_path):
 def test_labels_that_are_equal_as_numbers_stay_what_they_are(tmp_path, labels):
     path = tmp_path / "log.csv"
     path.write_text("agent,run_id,step,score\n" + "".join(f"a,{label},0,1.5\n" for label in labels))
-    assert readers.read(path)["run_id"].fillna("").astype(str).tolist() == labels
+    assert read(path)["run_id"].fillna("").astype(str).tolist() == labels
 
 
 def test_labels_with_and_without_decimals_are_one(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("agent,seed,step,score\na,1,0,1.5\na,1.0,1,2.5\na,2.0,0,3.5\n")
-    assert readers.read(path)["seed"].tolist() == [1.0, 1.0, 2.0]
+    assert read(path)["seed"].tolist() == [1.0, 1.0, 2.0]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+import labelled
 from event_files import event_writer
 from refusals import refused
-from xcurves import readers
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def logs(tmp_path):
 
 def test_all_scalars_of_all_runs_are_read(logs):
     root, written = logs
-    frame = readers.read(root, source="tensorboard")
+    frame = labelled.read(root, source="tensorboard")
     assert list(frame) == ["algorithm", "run", "tag", "step", "wall_time", "value"]
     assert frame.groupby("tag").size().to_dict() == {"eval/return": 150, "loss": 15}
     returns = frame[frame.tag == "eval/return"].curves.to_dataarray("value", training="step")
@@ -41,7 +41,7 @@ def test_nothing_is_sampled(tmp_path):
     with event_writer(tmp_path / "sac" / "1") as writer:
         for i in range(12_000):
             writer.add_scalar("return", i, i)
-    assert readers.read(tmp_path, source="tensorboard").value.tolist() == list(range(12_000))
+    assert labelled.read(tmp_path, source="tensorboard").value.tolist() == list(range(12_000))
 
 
 def test_a_restarted_run_keeps_what_it_repeats(tmp_path):
@@ -50,7 +50,7 @@ def test_a_restarted_run_keeps_what_it_repeats(tmp_path):
         with event_writer(folder, filename_suffix=f".{suffix}") as writer:
             for i in range(start, stop):
                 writer.add_scalar("return", 100 * suffix + i, i)
-    frame = readers.read(tmp_path, source="tensorboard")
+    frame = labelled.read(tmp_path, source="tensorboard")
     assert len(frame) == 11
     last = frame.curves.to_dataarray("value", training="step")
     assert "1 run restarted at a lower level, 3 rows" in last.attrs["history"]
@@ -71,7 +71,7 @@ def test_scalars_written_as_tensors_are_scalars(tmp_path):
         value = Summary.Value(tag="return", tensor=make_tensor_proto(np.float32(i / 2)), metadata=about)
         writer.add_event(Event(step=i, wall_time=1e9 + i, summary=Summary(value=[value])))
     writer.close()
-    frame = readers.read(tmp_path, source="tensorboard")
+    frame = labelled.read(tmp_path, source="tensorboard")
     assert frame[["tag", "step", "value"]].to_numpy().tolist() == [["return", i, i / 2] for i in range(3)]
 
 
@@ -80,7 +80,7 @@ def test_an_event_file_cut_short_gives_its_whole_events(logs):
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(path.read_bytes()[:-700])
     with pytest.warns(UserWarning, match=r"td3/1/.*tfevents.*: \d+ records are.*last \d+ bytes, cut"):
-        frame = readers.read(root, source="tensorboard")
+        frame = labelled.read(root, source="tensorboard")
     cut = frame[(frame.algorithm == "td3") & (frame.tag == "eval/return")]
     assert 0 < len(cut) < 50
     assert cut.step.tolist() == [100 * i for i in range(len(cut))]
@@ -91,18 +91,18 @@ def test_a_run_without_scalars_is_left_out_and_said(logs):
     (path,) = (root / "td3" / "1").iterdir()
     path.write_bytes(b"")
     with pytest.warns(UserWarning, match=r"td3/1 has no rows and is left out$"):
-        frame = readers.read(root, source="tensorboard")
+        frame = labelled.read(root, source="tensorboard")
     assert frame.algorithm.unique().tolist() == ["sac"]
     assert frame.value.dtype == float
 
 
 def test_folders_without_scalars_are_said(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no event files \(\*tfevents\*\)"):
-        readers.read(tmp_path, source="tensorboard")
+        labelled.read(tmp_path, source="tensorboard")
     with event_writer(tmp_path / "sac" / "1") as writer:
         writer.add_text("note", "no scalar", 0)
     with refused("path", cure="Check what was logged", names=r"event files .* have no rows. Check what was logged"):
-        readers.read(tmp_path, source="tensorboard")
+        labelled.read(tmp_path, source="tensorboard")
 
 
 def records(data):
@@ -118,12 +118,12 @@ def test_a_flipped_byte_loses_one_record_and_the_file_and_number_are_said(logs):
     (path,) = (root / "td3" / "1").iterdir()
     data = bytearray(path.read_bytes())
     starts = records(data)
-    whole = readers.read(root, source="tensorboard")
+    whole = labelled.read(root, source="tensorboard")
     data[starts[30] + 14] ^= 1
     path.write_bytes(data)
     said = rf"^{path}: {len(starts) - 2} records are read; left out: 1 damaged record$"
     with pytest.warns(UserWarning, match=said) as caught:
-        frame = readers.read(root, source="tensorboard")
+        frame = labelled.read(root, source="tensorboard")
     assert len(caught) == 1
     assert len(frame) == len(whole) - 1
     assert set(frame.value) < set(whole.value)
@@ -140,14 +140,14 @@ def test_after_a_flipped_length_the_rest_of_the_file_is_said_to_be_lost(logs):
         UserWarning,
         match=rf"30 records are read; left out: the last {len(data) - starts[30]} bytes, cut",
     ):
-        readers.read(root, source="tensorboard")
+        labelled.read(root, source="tensorboard")
 
 
 def test_all_is_read_that_the_package_s_own_reader_reads(logs):
     from tensorboard.backend.event_processing import event_accumulator
 
     root, _ = logs
-    frame = readers.read(root, source="tensorboard")
+    frame = labelled.read(root, source="tensorboard")
     for (algorithm, run), rows in frame.groupby(["algorithm", "run"]):
         own = event_accumulator.EventAccumulator(str(root / algorithm / str(run)), {"scalars": 0})
         own.Reload()

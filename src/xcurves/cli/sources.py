@@ -21,6 +21,7 @@ from xcurves.core.labels import DIMS
 from xcurves.core.names import dims_called
 from xcurves.core.refusal import Refusal, Text, of_path
 from xcurves.core.validation import existing_path, nearest_path
+from xcurves.frames.places import with_labels
 from xcurves.frames.questions import read_settled
 from xcurves.frames.reading import Reading
 from xcurves.frames.wide_doubts import as_rows
@@ -76,13 +77,18 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
 
 def table_of(frame: pd.DataFrame, options: argparse.Namespace) -> Table:
     """Return what was read, with the columns that options name."""
-    frame = _as_asked(frame, options)
+    frame = _as_asked(labelled(frame, options), options)
     columns = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
     tasks = list(options.extra)
     if tasks:
         tasks = [*known_of(frame).extra, *tasks]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
     return Table(frame, None, columns)
+
+
+def labelled(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    """Return a frame whose runs have labels in place of paths, unless options name the column of paths."""
+    return with_labels(frame, [*(getattr(options, dim) for dim in DIMS), options.extra, options.task_groups])
 
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,11 +18,13 @@ from xcurves.array_types import Floats
 from xcurves.cli.curves_asked import read_curves, where_from
 from xcurves.cli.options import NONE
 from xcurves.cli.scales import with_direction
-from xcurves.cli.sources import Table, read_names, select, table_of
+from xcurves.cli.sources import Table, labelled, read_names, select, table_of
 from xcurves.core import direction
+from xcurves.core.known import RUN_PATH
 from xcurves.core.labels import DIMS, EVALUATION, extra_dims
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import NO_TRAINING
+from xcurves.frames.places import LABELS
 from xcurves.frames.reading import Reading
 from xcurves.readers.growing import Files, GrowingLogs, NewRows
 
@@ -96,6 +98,8 @@ class WatchedRuns:
         )
         self._first: dict[Files, pd.DataFrame] = {}
         self._roles: _Roles | None = None
+        self._attrs: dict[Hashable, Any] = {}  # of the rows that were read last: they know of all runs
+        self._labels: dict[str, tuple[str, ...]] = {}  # of each path; a new run may change those of others
         self._reading = Reading(pd.DataFrame())
 
     def refresh(self) -> bool:
@@ -111,12 +115,13 @@ class WatchedRuns:
 
     def _read_changes(self) -> bool:
         new = list(self._logs.changed())
-        before = self._roles
+        before, labels = self._roles, self._labels
         if self._keep_first_rows(new):
             self._roles = self._find_roles()
         if self._roles is None:
             return False
-        if before is not None and (self._roles != before or not self._roles.by_file):
+        is_relabelled = any(self._labels.get(path, label) != label for path, label in labels.items())
+        if before is not None and (is_relabelled or self._roles != before or not self._roles.by_file):
             self._logs.forget()
             new = list(self._logs.changed())
             self.curves = {}
@@ -198,6 +203,7 @@ class WatchedRuns:
         most = max(2, _FIRST_ROWS // max(len(self._logs.files), 1))
         changed = False
         for part in new:
+            self._attrs = dict(part.frame.attrs)
             bounds = np.flatnonzero(np.diff(part.number, prepend=-1, append=-1))
             for begin, end in pairwise(bounds.tolist()):
                 files = part.files[part.number[begin]]
@@ -211,8 +217,12 @@ class WatchedRuns:
     def _find_roles(self) -> _Roles:
         """Recognise the columns by the first rows of all runs; ask where that is not clear."""
         first = list(self._first.values())
-        frame = pd.concat(first, ignore_index=True)
-        frame.attrs = dict(first[0].attrs)
+        read = pd.concat(first, ignore_index=True)
+        read.attrs = dict(self._attrs)
+        frame = labelled(read, self._options)
+        if RUN_PATH in read:
+            names = frame[[name for name in LABELS if name in frame]].astype(str)
+            self._labels = dict(zip(read[RUN_PATH], names.itertuples(index=False, name=None), strict=True))
         named = read_names(self._selected(frame, self._options), self._options)
         assert named.reading is not None
         values = self._options.value or [named.value]
@@ -249,6 +259,7 @@ class WatchedRuns:
         """Take the curves of runs that changed in the place of those before."""
         assert self._roles is not None
         options, files_of = self._options, {}
+        part = part._replace(frame=labelled(part.frame, options))
         if self._roles.by_file:
             options = self._typed()
             files_of = self._files_of(part)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, Text, Words, escape_controls
+from xcurves.core.refusal import UNSAID, Cure, Proposal, Refusal, Text, Words, call, escape_controls, give
 
 MOST = 4  # readings that a question lists
 
@@ -44,6 +44,22 @@ class Doubtful(Refusal):
 def asked(argument: str, question: Text | str, proposals: Sequence[Proposal]) -> Doubtful:
     """Return the error that asks which of several readings is right."""
     return Doubtful(argument, UNSAID, question, Cure(*proposals))
+
+
+def of_paths(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
+    """Return the error that asks what paths below a root are, with the call that reads them for each reading."""
+    proposals = []
+    for choice in choices:
+        options = dict(choice.columns)
+        how = {name: _plain(options.pop(name)) for name in ("folders", "names") if name in options}
+        read = call("xcurves.readers.read", root, **how).then(call(".curves.to_dataarray", **options))
+        proposals.append(Proposal(read, give(**choice.columns), choice.compares))
+    return asked("path", question, proposals)
+
+
+def _plain(value: Any) -> Any:
+    """Return several levels as a tuple, a pattern as it is."""
+    return value if isinstance(value, str) else tuple(value)
 
 
 def how_many(number: int, noun: str) -> str:

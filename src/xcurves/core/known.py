@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -23,6 +24,35 @@ FIND: Literal[Find.FIND] = Find.FIND
 # what several rows of one run at one level become
 Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
 ATTRS = "xcurves"  # the attr of a frame that has it, as plain JSON
+RUN_PATH = "run_path"  # the column that says which of several runs below a folder a row is of
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where runs lie below a folder, and what their configurations say: all that is known of who they are.
+
+    Attributes
+    ----------
+    root : str
+        The folder.
+    log : str
+        The path of a log below it, of a run that is not in a folder of a folder if there is one.
+    pattern : str
+        How such paths may be made, as `names` of `readers.read` says it.
+    paths : sequence of str
+        The path of each run below the root: folders, or the name of its file; parts are parted by a slash.
+    settings : mapping
+        From the columns of configurations to their value in each run.
+    said : str
+        What was taken of what lies there.
+    """
+
+    root: str
+    log: str
+    pattern: str
+    paths: Sequence[str]
+    settings: Mapping[str, Sequence[Any]]
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,7 +72,9 @@ class Known:
     extra : sequence of str
         Columns of tasks.
     rival : str, optional
-        The column of a configuration that names other algorithms than folders do.
+        A column that may name the algorithms as well as the column `algorithm`.
+    places : Places, optional
+        Of runs whose labels nobody named.
     """
 
     source: str = ""
@@ -52,10 +84,13 @@ class Known:
     metric: str | None = None
     extra: Sequence[str] = ()
     rival: str | None = None
+    places: Places | None = None
 
     def told(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with this in its attrs."""
         told = asdict(self) | {"extra": list(self.extra)}
+        if self.places is not None:  # pandas copies attrs again and again: a text is copied at once
+            told["places"] = json.dumps(told["places"], default=str)
         frame.attrs[ATTRS] = {name: each for name, each in told.items() if each not in (None, [], "")}
         return frame
 
@@ -72,6 +107,9 @@ def known_of(frame: pd.DataFrame) -> Known:
     extra = told.get("extra", ())
     if not isinstance(extra, list | tuple):
         extra = ()
+    places = None
+    if _present(frame, RUN_PATH) is not None and isinstance(told.get("places"), str):
+        places = Places(**json.loads(told["places"]))
     tasks = [str(name) for name in extra if _present(frame, name) is not None]
     return Known(
         str(told.get("source", "")),
@@ -81,6 +119,7 @@ def known_of(frame: pd.DataFrame) -> Known:
         _present(frame, told.get("metric")),
         tasks,
         _present(frame, told.get("rival")),
+        places,
     )
 
 

@@ -12,6 +12,11 @@ import pandas as pd
 from xcurves.core.refusal import Refusal
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
+NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
+    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
+    re.IGNORECASE,
+)
+_SEED = re.compile(r".*(?:seed|run|rep|[-_. ]s)[-_=. ]*\d+", re.IGNORECASE)
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 
 
@@ -87,3 +92,24 @@ def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
 def short_name(name: object) -> str:
     """Return the name of a column without what says that it is of a configuration."""
     return str(name).removeprefix(CONFIG)
+
+
+def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:
+    """Return algorithm and run of names that end in the number of a run, None if they do not: sac_seed0, sac_seed1.
+
+    A number without the word seed (resnet-18, resnet-34) is that of a run if the numbers of each name are 0, 1, ... or
+    1, 2, ...
+    """
+    parts = [NUMBERED.fullmatch(name) for name in names]
+    if not names or not all(parts):
+        return None
+    labels = pd.DataFrame([part.groupdict() for part in parts if part])
+    labels["run"] = labels["run"].astype("int64")
+    each = labels.groupby("algorithm")["run"]
+    if (each.nunique() < 2).any() or labels.duplicated().any():
+        return None
+    are_said = all(_SEED.fullmatch(name) for name in names)
+    are_counted = (each.min() <= 1) & (each.max() - each.min() == each.size() - 1)
+    if not are_said and not are_counted.all():
+        return None
+    return labels

@@ -28,6 +28,7 @@ from xcurves.frames.columns import (
 )
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
+from xcurves.frames.places import with_labels
 from xcurves.frames.questions import read_settled
 from xcurves.frames.reading import ARGUMENTS, Reading
 from xcurves.frames.score_columns import n_labels, numeric_columns
@@ -181,7 +182,6 @@ def to_dataarray(
     check_choice("duplicates", duplicates, get_args(Duplicates))
     if missing_scores is not None:
         check_choice("missing_scores", missing_scores, ("absent", "failed"))
-    tidy = with_text_names(as_pandas(frame))
     given = {
         "score": value,
         "algorithm": algorithm,
@@ -189,6 +189,7 @@ def to_dataarray(
         "training": training,
         "tasks": extra,
     }
+    tidy = with_labels(with_text_names(as_pandas(frame)), [*given.values(), coords])
     kept = names_of(coords, "coords")
     options: dict[str, Any] = {
         "coords": coords,

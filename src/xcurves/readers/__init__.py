@@ -89,7 +89,8 @@ def read(
         What wrote the logs, recognised if left out: one of the names under Notes.
     folders : str or sequence of str, optional
         For sources with files for each run, the column for each level of folders below `path`, such as ``("task",
-        "algorithm", "run")``; ``("algorithm", "run")`` if left out.
+        "algorithm", "run")``. If left out, the column `run_path` says where each run lies, and curves are called as
+        folders and configurations say.
     names : str, optional
         In place of `folders`, how the paths below `path` of runs' folders or files are made:
         ``"{algorithm}_seed{run}.csv"``, ``"{task}/{algorithm}-{run}"``. A part in braces is any text without a slash,
@@ -219,6 +220,7 @@ def told(
         lower_is_better=not higher if isinstance(higher, int) else None,
         metric=source.metric or None,
         rival=frame.attrs.pop(logs.RIVAL, None),
+        places=frame.attrs.pop(logs.PLACES, None),
         extra=tasks,
     ).told(frame)
 

@@ -13,7 +13,8 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.direction import looks_like_score
-from xcurves.core.name_patterns import compiled, whole_numbers
+from xcurves.core.known import RUN_PATH, Places
+from xcurves.core.name_patterns import CONFIG, compiled, whole_numbers
 from xcurves.core.names import EVALUATED, dim_of, is_clock, is_step
 from xcurves.core.refusal import (
     UNSAID,
@@ -27,19 +28,19 @@ from xcurves.core.refusal import (
 )
 from xcurves.core.validation import existing_path
 from xcurves.readers.cells import with_one_unit
-from xcurves.readers.folder_levels import are_run_names
+from xcurves.readers.configs import settings_of
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
 from xcurves.readers.parts_of_data import evaluated
 from xcurves.readers.source import HEADLESS, Source, path_pattern, read_files
-from xcurves.readers.who import name_runs
 
 Key = tuple[str, Any]  # algorithm and run
 
-FOLDERS = ("algorithm", "run")
-RIVAL = "rival"  # the attr that has the column of other algorithms, until it is told
+# attrs that have the column of other algorithms, and where runs lie, until it is told
+RIVAL, PLACES = "rival", "places"
 
+_LEVELS = 2  # of folders, that say algorithm and run
 _SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 
@@ -102,12 +103,12 @@ def where(root: str | Path) -> str:
 
 
 class Runs(NamedTuple):
-    """The runs below a folder: their labels, a row each; the logs of each; how they were found; a rival column."""
+    """The runs below a folder: their labels, a row each; the logs of each; what was taken, and where they lie."""
 
     labels: pd.DataFrame
     files: list[list[Path]]
     said: str = ""
-    rival: str = ""  # names other algorithms
+    places: Places | None = None  # where nobody named the labels
 
 
 class RunRows(NamedTuple):
@@ -163,7 +164,7 @@ def rows_of_run(root: str | Path, source: Source, runs: Runs, number: int) -> Ru
         with parsing(files[0], source.what):
             rows, cut = read_files(source, files, Path(root))
             check_cells(rows, files[0])
-    if source.general and _are_places(rows, files, is_run="run" in runs.labels):
+    if source.general and _are_places(rows, files, is_run=bool({"run", RUN_PATH} & set(runs.labels))):
         return RunRows(rows.assign(step=np.arange(1, len(rows) + 1)), cut, are_placed=True)
     return RunRows(rows, cut)
 
@@ -193,8 +194,8 @@ def join_runs(
     named_by = "; ".join(filter(None, [*said, source.says]))
     if named_by:
         read.attrs["named_by"] = named_by
-    if runs.rival:
-        read.attrs[RIVAL] = runs.rival
+    if runs.places is not None:
+        read.attrs[PLACES] = runs.places
     return read
 
 
@@ -249,17 +250,7 @@ def find_runs(
     if folders is None and names is None and Path(root).is_dir():
         found, taken, left_out = evaluated(found, Path(root))
         warn_first(left_out)
-        places = _by_place(Path(root), found, source)
-        named = name_runs(
-            list(places),
-            [_with_configuration(source.home_of(files[0])) for files in places.values()],
-            str(root),
-        )
-        if named is not None:
-            labels = named.labels.apply(whole_numbers)
-            said = "; ".join(filter(None, [named.said, taken]))
-            return Runs(labels, list(places.values()), said, named.rival)
-        _refuse_run_names(list(places), root)
+        return _by_themselves(Path(root), found, source, taken)
     names_of, groups = _by_label(root, source, found, folders, names)
     labels = pd.DataFrame(list(groups), columns=names_of, dtype=str).apply(whole_numbers)
     return Runs(labels, list(groups.values()), taken)
@@ -272,18 +263,19 @@ def _with_configuration(home: Path) -> Path:
     return home
 
 
-def _refuse_run_names(places: Sequence[tuple[str, ...]], root: str | Path) -> None:
-    """Refuse folders that have the names of runs that Weights & Biases makes, where nothing says the algorithm."""
-    if len({len(place) for place in places}) > 1:
-        return
-    for level in zip(*places, strict=True):
-        if are_run_names(level):
-            raise Refusal(
-                "path",
-                UNSAID,
-                Text(of_path(root), f": {level[0]!r} is the name of a run, and nothing says of which algorithm"),
-                'Put the runs of each algorithm in a folder, or beside each log config.json of {"algorithm": "ppo"}',
-            )
+def _by_themselves(root: Path, logs: Sequence[Path], source: Source, taken: str) -> Runs:
+    """Return runs that nobody named: their paths, and what their configurations say."""
+    by_place = _by_place(root, logs, source)
+    paths = ["/".join(place) for place in by_place]
+    settings = settings_of([_with_configuration(source.home_of(files[0])) for files in by_place.values()])
+    settings = settings.add_prefix(CONFIG)
+    files = list(by_place.values())
+    log = next((each[0] for place, each in by_place.items() if len(place) != _LEVELS), files[0][0])
+    pattern = path_pattern(root, log, source.home_of(log))
+    values = {str(name): settings[name].tolist() for name in settings}
+    places = Places(str(root), log.relative_to(root).as_posix(), pattern, paths, values, taken)
+    labels = pd.concat([pd.DataFrame({RUN_PATH: paths}), settings], axis=1)
+    return Runs(labels, files, places=places)
 
 
 def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[str, ...], list[Path]]:
@@ -314,7 +306,7 @@ def _by_label(
     folders: str | Sequence[str] | None,
     names: str | None,
 ) -> tuple[list[str], dict[tuple[str, ...], list[Path]]]:
-    """Return the names of labels, and the logs of each run by the labels in the path of its folder or its file."""
+    """Return the names of labels, and the logs of each run by the labels that `folders` or `names` find in its path."""
     top = Path(root)
     if top.is_file():
         top = top.parent
@@ -324,11 +316,7 @@ def _by_label(
     elif Path(root).is_file():
         return [], {(): list(logs)}
     else:
-        labels = list(FOLDERS)
-        if isinstance(folders, str):
-            labels = [folders]
-        elif folders is not None:
-            labels = list(folders)
+        labels = [folders] if isinstance(folders, str) else list(folders or ())
         pattern = re.compile("/".join("([^/]+)" for _ in labels))
     groups: dict[tuple[str, ...], list[Path]] = {}
     strange = list[Path]()

@@ -16,10 +16,10 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
+from xcurves.core.name_patterns import seeds_in
 from xcurves.core.named_options import names_options
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.core.validation import existing_path
-from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.log_files import (
     check_cells,
     has_sqlite_rows,

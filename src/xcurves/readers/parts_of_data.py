@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xcurves.core.doubts import Choice, how_many
+from xcurves.core.doubts import Choice, how_many, of_paths
 from xcurves.core.names import EVALUATED, TRAINED, is_clock, is_step
-from xcurves.readers.crossed_names import doubtful
 from xcurves.readers.log_files import header
 from xcurves.readers.source import path_pattern
 
@@ -91,7 +90,7 @@ def _ask(several: Sequence[Sequence[_Part]], root: Path) -> None:
         those = [part for parts in several for part in parts if part.word == word]
         choices.append(Choice({"names": _pattern_of(those[0], root)}, f"{how_many(len(those), 'log')} of {word}"))
     shown = " or ".join(part.word for part in several[0])
-    raise doubtful(f"{root}: runs have logs of several data, {shown}", choices, str(root))
+    raise of_paths(f"{root}: runs have logs of several data, {shown}", choices, str(root))
 
 
 def _pattern_of(part: _Part, root: Path) -> str:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcurves.core.name_patterns import whole_numbers
+from xcurves.core.name_patterns import seeds_in, whole_numbers
 from xcurves.core.refusal import Refusal
 from xcurves.readers import logs
-from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.formats import delimited
 from xcurves.readers.formats.json_rows import flat, parse, table_of
 from xcurves.readers.log_files import Run, check_cells, parsing, whole_lines

@@ -14,13 +14,12 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import HIGHER
-from xcurves.core.name_patterns import CONFIG, join_labels
+from xcurves.core.name_patterns import CONFIG, join_labels, seeds_in
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.common_rung import OF_RUNG, candidates
-from xcurves.readers.folder_levels import seeds_in
 from xcurves.readers.formats import delimited
 from xcurves.readers.listing import read_by_itself
 from xcurves.readers.log_files import header, parsing

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from xcurves.core.name_patterns import NUMBERED
 from xcurves.core.refusal import UNSAID, Cure, Refusal, give
-from xcurves.readers.folder_levels import NUMBERED
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
 from xcurves.readers.open_files import beginning
@@ -240,7 +240,7 @@ def _joined(
             "path",
             UNSAID,
             f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one",
-            Cure("Name the one that is meant: ", give(names=names)),
+            Cure("Name the one that is meant, or say how names of runs are made: ", give(names=names)),
         )
     if one[keys].duplicated().any() or other[keys].duplicated().any():
         return pd.concat([one, other], ignore_index=True)

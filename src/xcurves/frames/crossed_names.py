@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, Doubtful, asked, how_many, runs_each
-from xcurves.core.refusal import Proposal, call, give
+from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
 
 _MARKS = ("__", "_", "-", ".")  # between parts of names, the longest first
 _ENVIRONMENT = re.compile(r".*-v\d+", re.IGNORECASE)  # CartPole-v1
@@ -63,20 +61,4 @@ def _question(
     compares = f"{how_many(labels['algorithm'].nunique(), 'algorithm')}, one task, {runs}"
     choices.append(Choice({"names": _ALGORITHM + end}, compares))
     one, other = (repr(str(parts[place].iloc[0])) for place in varied)
-    return doubtful(f"{root}: names do not say whether {one} or {other} is the algorithm or the task", choices, root)
-
-
-def doubtful(question: str, choices: Sequence[Choice], root: str) -> Doubtful:
-    """Return the error that asks what folders are, with a call for each reading."""
-    proposals = []
-    for choice in choices:
-        options = dict(choice.columns)
-        how = {name: _plain(options.pop(name)) for name in ("folders", "names") if name in options}
-        read = call("xcurves.readers.read", root, **how).then(call(".curves.to_dataarray", **options))
-        proposals.append(Proposal(read, give(**choice.columns), choice.compares))
-    return asked("path", question, proposals)
-
-
-def _plain(value: Any) -> Any:
-    """Return several levels as a tuple, a pattern as it is."""
-    return value if isinstance(value, str) else tuple(value)
+    return of_paths(f"{root}: names do not say whether {one} or {other} is the algorithm or the task", choices, root)

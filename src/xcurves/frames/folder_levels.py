@@ -8,15 +8,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, how_many, runs_each
-from xcurves.readers import crossed_names
-from xcurves.readers.crossed_names import doubtful
+from xcurves.core.doubts import Choice, how_many, of_paths, runs_each
+from xcurves.core.name_patterns import NUMBERED
+from xcurves.frames import crossed_names
 
-NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
-    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
-    re.IGNORECASE,
-)
-_SEED = re.compile(r".*(?:seed|run|rep|[-_. ]s)[-_=. ]*\d+", re.IGNORECASE)
 _NAMES = ("task", "algorithm", "run")
 _RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _WHOLE = re.compile(r"\d+")
@@ -120,27 +115,6 @@ def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
 
 
-def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:
-    """Return algorithm and run of names that end in the number of a run, None if they do not: sac_seed0, sac_seed1.
-
-    A number without the word seed (resnet-18, resnet-34) is that of a run if the numbers of each name are 0, 1, ... or
-    1, 2, ...
-    """
-    parts = [NUMBERED.fullmatch(name) for name in names]
-    if not names or not all(parts):
-        return None
-    labels = pd.DataFrame([part.groupdict() for part in parts if part])
-    labels["run"] = labels["run"].astype("int64")
-    each = labels.groupby("algorithm")["run"]
-    if (each.nunique() < 2).any() or labels.duplicated().any():
-        return None
-    are_said = all(_SEED.fullmatch(name) for name in names)
-    are_counted = (each.min() <= 1) & (each.max() - each.min() == each.size() - 1)
-    if not are_said and not are_counted.all():
-        return None
-    return labels
-
-
 def _can_be_algorithms(labels: pd.DataFrame) -> bool:
     """Return whether labels can be those of algorithms: two or more, each of several runs or tasks, and of no place."""
     counts = labels["algorithm"].value_counts()
@@ -179,7 +153,7 @@ def _ask_of_numbers(
             f"{how_many(len(sizes), 'algorithm')}, one task, {each}",
         ),
     )
-    raise doubtful(
+    raise of_paths(
         f"{root}: two levels of folders are whole numbers, such as {levels[number][0]!r}",
         choices,
         root,

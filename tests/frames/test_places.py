@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+import labelled
 from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
@@ -28,7 +29,7 @@ def runs(root, configs, name="config.json", folders=None):
 
 
 def who(root):
-    frame = readers.read(root)
+    frame = labelled.read(root)
     names = [name for name in ("task", "algorithm", "run") if name in frame]
     return frame[names].drop_duplicates().to_numpy().tolist(), frame
 
@@ -42,7 +43,7 @@ SWEEP = [
 @pytest.mark.parametrize("name", ["config.json", "args.json", "hparams.yaml", "params.json", "config.toml"])
 def test_configurations_say_algorithm_run_and_task(tmp_path, name):
     runs(tmp_path, SWEEP, name)
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     labels = frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist()
     assert labels == [[each["env_id"], each["algo"], each["seed"]] for each in SWEEP]
     assert frame.attrs["named_by"] == "run is seed, task is env_id, algorithm is algo"
@@ -51,7 +52,7 @@ def test_configurations_say_algorithm_run_and_task(tmp_path, name):
 
 def test_what_is_the_same_in_all_configurations_is_no_column(tmp_path):
     runs(tmp_path, [each | {"gamma": 0.99} for each in SWEEP])
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert "config/logdir" in frame
     assert not [name for name in frame if "gamma" in name]
 
@@ -108,7 +109,7 @@ def test_names_of_which_no_two_share_a_word_are_no_algorithms(tmp_path):
         cure="Put the runs of each algorithm in a folder, or beside each",
         names="'calm-sea-3' is the name of a run",
     ):
-        readers.read(tmp_path)
+        labelled.read(tmp_path)
 
 
 def test_the_files_of_one_folder_are_runs_where_their_names_say_so(tmp_path):
@@ -139,7 +140,7 @@ def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
     for name in ("ant/PPO_ant_log_0", "ant/PPO_hop_log_1"):
         write(tmp_path / f"{name}.csv", "step,loss\n0,3\n1,2\n")
     with pytest.warns(UserWarning, match="1 logs do not match"):
-        frame = readers.read(tmp_path, names="{task}/{algorithm}_{task}_log_{run}.csv")
+        frame = labelled.read(tmp_path, names="{task}/{algorithm}_{task}_log_{run}.csv")
     assert frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
 
 
@@ -158,3 +159,25 @@ def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys
     labels, frame = who(tmp_path)
     assert labels == [["lr=0.001", 1], ["lr=0.001", 2], ["lr=0.01", 1], ["lr=0.01", 2]]
     assert frame.attrs["named_by"] == "run is seed, algorithm is lr"
+
+
+def test_a_frame_of_logs_says_where_runs_lie_and_curves_who_they_are(tmp_path):
+    for place in ("a/0", "a/1", "b/0", "b/1"):
+        write(tmp_path / place / "log.csv", f"step,loss\n0,{len(place)}.5\n1,{place[-1]}.25\n")
+    frame = readers.read(tmp_path)
+    assert list(frame) == ["run_path", "step", "loss"]
+    assert frame["run_path"].unique().tolist() == ["a/0", "a/1", "b/0", "b/1"]
+    assert frame.curves.to_dataarray().sizes == {"algorithm": 2, "run": 2, "training": 2}
+    of_one = frame[frame["run_path"].str.startswith("a")].curves.to_dataarray()
+    assert of_one["algorithm"].item() == "a"
+    by_path = frame.curves.to_dataarray(run="run_path", algorithm=None)
+    assert by_path["run"].to_numpy().tolist() == ["a/0", "a/1", "b/0", "b/1"]
+
+
+def test_paths_that_the_source_does_not_know_are_labels_like_others(tmp_path):
+    runs(tmp_path, [{"algo": algo, "seed": seed} for algo in "ab" for seed in (0, 1)])
+    frame = readers.read(tmp_path)
+    changed = frame.assign(run_path=frame["run_path"] + "!")
+    changed.attrs = frame.attrs
+    assert changed.curves.to_dataarray(run="run_path", algorithm=None).sizes["run"] == 4
+    assert changed.curves.to_dataarray()["algorithm"].attrs["long_name"] == "config/algo"

@@ -1,0 +1,199 @@
+"""Who a run is: algorithm, run and task, from where it lies and from the configuration beside its logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from xcurves.core.known import FIND, RUN_PATH, Places, known_of
+from xcurves.core.name_patterns import CONFIG, join_labels, short_name, whole_numbers
+from xcurves.core.names import ALGORITHM_KEYS, ALGORITHMS_FIRST, OF_PLACE, dim_of, words_of
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, give, of_path
+from xcurves.frames import folder_levels
+from xcurves.frames.wide_tables import as_list
+
+LABELS = ("task", "algorithm", "run")  # of runs, in the order of columns
+
+
+class Named(NamedTuple):
+    """Labels of runs, one row each, how they were found, and the column of a configuration that names others."""
+
+    labels: pd.DataFrame
+    said: str
+    rival: str = ""
+
+
+def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
+    """Return a frame of runs below a folder with columns of their labels in place of their paths.
+
+    A frame is returned as it is if it has no paths, or others than its source knows, or if their column is among those
+    that are `typed`. ``attrs["named_by"]`` says how labels were found.
+
+    Raises
+    ------
+    ValueError
+        If paths can be read in several ways, or in none.
+    """
+    known = known_of(frame)
+    places = known.places
+    if places is None or RUN_PATH in [each for name in typed if name is not FIND for each in as_list(name)]:
+        return frame
+    if not frame[RUN_PATH].isin(places.paths).all():
+        return frame
+    named = _named(places)
+    number_of = {path: number for number, path in enumerate(places.paths)}
+    of_rows = named.labels.iloc[frame[RUN_PATH].map(number_of).to_numpy()].set_index(frame.index)
+    taken = [name for name in of_rows if name in frame]
+    if taken:
+        raise Refusal(
+            "frame",
+            UNSAID,
+            f"a log below {places.root!r} has a column {taken[0]!r} too",
+            "Rename it in the logs, or name that level of folders otherwise as they are read",
+        )
+    labelled = pd.concat([of_rows, frame.drop(columns=RUN_PATH)], axis=1)
+    labelled.attrs = dict(frame.attrs)
+    said = "; ".join(filter(None, [named.said, places.said, str(frame.attrs.get("named_by", ""))]))
+    if said:
+        labelled.attrs["named_by"] = said
+    return replace(known, places=None, rival=named.rival or known.rival).told(labelled)
+
+
+def _named(places: Places) -> Named:
+    """Return who each run is; refuse paths and configurations that do not say it."""
+    parts = [tuple(filter(None, path.split("/"))) for path in places.paths]
+    settings = pd.DataFrame(dict(places.settings), index=range(len(parts))).rename(columns=short_name)
+    named = name_runs(parts, settings, places.root)
+    if named is not None:
+        return named._replace(labels=named.labels.apply(whole_numbers))
+    if len({len(part) for part in parts}) == 1:
+        for level in zip(*parts, strict=True):
+            _refuse_run_names(level, places.root)
+    if any(len(part) != len(LABELS) - 1 for part in parts):
+        raise Refusal(
+            "folders",
+            list(LABELS[1:]),
+            f"are not the levels of folders below {places.root!r}, such as of {places.log!r}",
+            Cure("Name each level, or say how names are made: ", give(names=places.pattern)),
+        )
+    return Named(pd.DataFrame(parts, columns=list(LABELS[1:])).apply(whole_numbers), "")
+
+
+def _refuse_run_names(level: Sequence[str], root: str) -> None:
+    """Refuse folders that have the names of runs that Weights & Biases makes, where nothing says the algorithm."""
+    if folder_levels.are_run_names(level):
+        raise Refusal(
+            "path",
+            UNSAID,
+            Text(of_path(root), f": {level[0]!r} is the name of a run, and nothing says of which algorithm"),
+            'Put the runs of each algorithm in a folder, or beside each log config.json of {"algorithm": "ppo"}',
+        )
+
+
+def name_runs(places: Sequence[tuple[str, ...]], settings: pd.DataFrame, root: str = "logs") -> Named | None:
+    """Return who each run is, or None if neither folders nor configurations say it.
+
+    Parameters
+    ----------
+    places : sequence of tuple of str
+        The names of folders, or the name of the file, that lead to each run.
+    settings : DataFrame
+        A row for each run, a column for each key of the configurations in which runs differ.
+    root : str
+        The path of all runs, for a question.
+
+    Raises
+    ------
+    Doubtful
+        If folders can be read in several ways.
+    """
+    found, of_config = _of_settings(settings)
+    of_folders = folder_levels.labels_of(places, root, asks_of_parts="algorithm" not in found)
+    labels, said, rival = pd.DataFrame(index=range(len(places))), "", ""
+    if of_folders is not None:
+        labels, said = of_folders.labels.copy(), of_folders.said
+        if of_folders.names_algorithms and "algorithm" in found:
+            rival = _choose_algorithm(of_folders, found, of_config)
+    if set(labels) <= set(found):
+        said = ""  # folders say nothing that is used
+    for dim, column in found.items():
+        labels[dim] = column.to_numpy()
+    if "algorithm" not in labels:
+        return None
+    dims = [name for name in LABELS if name in labels]
+    if "run" not in labels or labels.duplicated(dims).any():
+        # Two runs of one seed are told apart by where they lie.
+        labels["run"] = ["/".join(place) for place in places]
+        of_config.pop("run", None)
+    said = "; ".join(filter(None, [", ".join(f"{dim} is {key}" for dim, key in of_config.items()), said]))
+    return Named(labels[[name for name in LABELS if name in labels]], said, rival)
+
+
+def _choose_algorithm(
+    of_folders: folder_levels.Levels,
+    found: dict[str, pd.Series[Any]],
+    keys: dict[str, str],
+) -> str:
+    """Leave out what a configuration says of the algorithm where folders say it; return the column of another one."""
+    of_level = of_folders.labels["algorithm"].reset_index(drop=True)
+    of_key = found["algorithm"].reset_index(drop=True)
+    words = words_of(keys["algorithm"].removesuffix("_name"))
+    is_named = bool(words) and words[-1] in ALGORITHM_KEYS and ", " not in keys["algorithm"]
+    if not is_named:
+        del found["algorithm"], keys["algorithm"]
+        return ""
+    pairs = pd.DataFrame({"level": of_level, "key": of_key}).drop_duplicates()
+    if pairs["level"].is_unique and pairs["key"].is_unique:
+        return ""
+    del found["algorithm"]
+    return CONFIG + keys.pop("algorithm")
+
+
+def _of_settings(
+    settings: pd.DataFrame,
+) -> tuple[dict[str, pd.Series[Any]], dict[str, str]]:
+    """Return the labels that settings give to runs, by dim, and the keys that they are of."""
+    found: dict[str, pd.Series[Any]] = {}
+    keys: dict[str, str] = {}
+    plain = {str(key): str(key).replace("/", "_").replace(".", "_") for key in settings}
+    dims = {key: dim_of(name) for key, name in plain.items()}
+    for dim in ("run", "task"):
+        key = next((key for key, known in dims.items() if known == dim), None)
+        if key is not None:
+            found[dim], keys[dim] = settings[key].astype(str), key
+    names = [str(name) for name in settings]
+    shared = [key for key in names if settings[key].nunique() < len(settings)]
+    usual = sorted((_rank(plain[key]), place) for place, key in enumerate(names) if dims[key] == "algorithm")
+    named = [names[place] for _, place in usual]
+    named = [key for key in named if key in shared and not _is_path(settings[key])]
+    if named:
+        found["algorithm"], keys["algorithm"] = settings[named[0]].astype(str), named[0]
+        return found, keys
+    # What differs between runs besides the seed.
+    free = [key for key in shared if dims[key] is None and not OF_PLACE & set(words_of(key))]
+    free = [key for key in free if not _is_path(settings[key])]
+    if free:
+        short = _short_names(free)
+        joined = join_labels(settings[free].rename(columns=short), list(short.values()))
+        found["algorithm"], keys["algorithm"] = joined, ", ".join(free)
+    return found, keys
+
+
+def _rank(key: str) -> int:
+    words = words_of(key.removesuffix("_name"))
+    if words and words[-1] in ALGORITHMS_FIRST:
+        return ALGORITHMS_FIRST.index(words[-1])
+    return len(ALGORITHMS_FIRST)
+
+
+def _short_names(keys: Sequence[str]) -> dict[str, str]:
+    """Return the last part of each key, or the whole key where two end alike."""
+    last = [key.rpartition("/")[2] for key in keys]
+    return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
+
+
+def _is_path(column: pd.Series[Any]) -> bool:
+    return any(isinstance(value, str) and ("/" in value or "\\" in value) for value in column)
