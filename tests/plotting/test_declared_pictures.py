@@ -15,6 +15,7 @@ from refusals import refused
 from strategies import make_curves, make_scores
 from synthetic_results import synthetic_result
 from xcurves import kinds
+from xcurves.core.refusal import call
 from xcurves.core.schema import Drawing, View
 from xcurves.draw.interactive import interactive_figure
 from xcurves.multi_task import plots
@@ -147,7 +148,7 @@ def test_several_panels_have_a_menu(name, view):
 def test_what_has_no_picture_is_refused(result):
     pytest.importorskip("plotly")
     errors = make_scores(np.random.default_rng(0).normal(size=(3, 5)) ** 2 + 1, run=range(3), training=SIZES)
-    with refused("data", names="leave_one_size_out has no picture to explore"):
+    with refused("data", cure=call(".curves.plot"), names="leave_one_size_out has no picture to explore"):
         xcurves.leave_one_size_out(errors).curves.explore()
     with refused("view", "forests"):
         result.curves.explore("forests")
