@@ -243,9 +243,9 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
         reasons = [
             why for task in labels.tasks_of(paired, comparison.estimate) for why in comparison.reasons(task).values()
         ]
-        known = "; ".join(dict.fromkeys(reasons))
-        if known:
-            return f"In no {noun} could any pair be compared: {known}."
+        said = "; ".join(dict.fromkeys(reasons))
+        if said:
+            return f"In no {noun} could any pair be compared: {said}."
         return f"In no {noun} could any pair be compared."
 
     counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)
