@@ -251,7 +251,7 @@ def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_ar
     assert "nan" not in answers[0].lower()
 
 
-@pytest.mark.plain(12)
+@pytest.mark.plain(8)
 def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
     result = made(kind.name)
     pytest.importorskip("jinja2")
@@ -304,7 +304,7 @@ def test_a_declaration_has_few_fields():
     assert of_views == {"draw", "caption", "default", "panels", "many"}
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 def test_digest_of_many_tasks(kind):
     result = made(kind.name)
     digest = kind.part.digest if kind.part else None
@@ -402,7 +402,7 @@ def answer_or_error(method):
         return error
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 def test_a_label_that_was_selected_is_answered_or_named(kind):
     result = made(kind.name)
     result = result.isel(task=[0]) if "task" in result.dims else result
@@ -419,7 +419,7 @@ def test_a_label_that_was_selected_is_answered_or_named(kind):
         assert len(frame) <= len(result.curves.to_frame())
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("step", [4, slow(1)])
 def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
     result = made(kind.name)
@@ -467,7 +467,7 @@ def undrawn(data, said, view=None, *, narrow=True):
     return pictures.Picture(f"{view}", None, f"{said}")
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("drawn", [False, slow(True)])
 def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     if not drawn:
@@ -485,6 +485,7 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 
 
+@pytest.mark.plain(8)
 def test_the_accessor_shows_question_answer_and_table(kind):
     result = made(kind.name)
     shown = repr(result.curves)
@@ -505,7 +506,7 @@ def test_the_accessor_shows_question_answer_and_table(kind):
             assert "<table" not in text
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 def test_the_accessor_of_a_selection_without_answer_says_what_is_missing(kind):
     result = made(kind.name)
     part = result[[next(iter(kind.variables))]]

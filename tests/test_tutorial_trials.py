@@ -133,6 +133,7 @@ def test_pendulum_is_remade_bit_for_bit(swings, algorithm, runs):
     assert remade.values.astype(np.float32).tolist() == bundled.values.tolist()
 
 
+@pytest.mark.slow
 def test_repeats_are_remade_bit_for_bit(swings):
     same_machine(swings, numpy=np.__version__)
     run = int(swings.percentile_run.sel(percentile=99))

@@ -104,6 +104,7 @@ def _label(pair):
     return " - ".join(sorted(pair.split(" over ")))
 
 
+@pytest.mark.slow
 def test_scores_without_training_are_compared_as_they_are(capsys):
     frame = log(dataset=list("abcdefgh"), model=["rf", "svm"], fold=range(5)).rename(columns={"y": "f1"})
     frame.to_csv("cv.csv", index=False)
@@ -125,6 +126,7 @@ def test_numbers_of_one_task_are_no_means_over_training(capsys):
     assert "over training" not in out
 
 
+@pytest.mark.slow
 def test_one_run_for_each_task_is_enough_over_tasks(capsys):
     frame = log(instance=range(12), solver=["new", "old"])
     frame.assign(runtime=np.exp(frame["y"]) + 3 * (frame["solver"] == "old")).drop(columns="y").to_csv(

@@ -82,6 +82,7 @@ def test_stdout_is_one_object_that_says_what_the_sentences_say(n_tasks, capsys):
     assert shown == {("best", "mid"), ("best", "low")}
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_function(capsys):
     frame = write_scores(n_tasks=8)
     answer = checked(run(capsys, "scores.csv", "--json")[1])

@@ -73,6 +73,7 @@ def decided(text):
     return answer["next"] | {name: answer[name] for name in ("verdict", "ledger")}
 
 
+@pytest.mark.slow
 def test_an_earlier_look_is_compared(here, capsys):
     plan = ("--look", "batch", "--looks", "6", "--ledger", "look.json")
     write_log("log.csv", 1)

@@ -199,6 +199,7 @@ def test_short_runs_need_common_levels_and_missing_scores_a_table(table, capsys)
     assert "Type" not in refused
 
 
+@pytest.mark.slow
 def test_an_archive_of_scores_without_training_asks_which_dim_has_the_tasks(capsys):
     values = np.random.default_rng(0).normal(size=(8, 2, 4))
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"].isel(training=-1)

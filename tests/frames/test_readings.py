@@ -168,14 +168,20 @@ def typed(request, tmp_path, monkeypatch):
 
 
 def cases():
-    """Yield inputs; plain is the first of a file with an answer of its kind and the same words, the others are slow."""
+    """Yield inputs; of those of a file that are answered alike the first is plain, the others are slow."""
     known = set()
     for each in SETS:
         for name, case in each.INPUTS.items():
-            words = [getattr(case.right, part, None) for part in ("words", "says")]
-            answer = (each, type(case.right), *words)
+            answer = (each, type(case.right), *answered(case.right))
             yield slow(name) if answer in known else name
             known.add(answer)
+
+
+def answered(right):
+    """Return the words of an answer, of a question the options between which it asks."""
+    if isinstance(right, corpus.Asks) and right.then:
+        return [frozenset(re.findall(r"--\S+", option)) for option in right.then]
+    return [getattr(right, part, None) for part in ("words", "says")]
 
 
 @pytest.mark.parametrize("typed", list(cases()), indirect=True)

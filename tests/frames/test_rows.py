@@ -150,7 +150,7 @@ REAL = {
 }
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.filterwarnings("ignore:.*(same score|training level|start again)")
 def test_measures_and_counters_of_real_logs_are_no_reason_to_warn_but_mixed_runs_are(

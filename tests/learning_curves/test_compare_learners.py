@@ -304,7 +304,7 @@ def test_quadratic_fits_are_refused(errors):
 
 
 def test_learners_are_compared_at_every_size_as_it_was_given():
-    digits = range(1, 100)
+    digits = range(1, 100, 4)
     sizes = sorted({float(n * 10**power) for n in digits for power in range(6) if n * 10**power <= 100_000})
     parts = np.array([1 / 8, 1 / 4, 1 / 2, 1.0])
     given = parts * np.array(sizes)[:, np.newaxis]

@@ -256,6 +256,7 @@ def test_a_table_that_wandb_exports_is_fitted_by_what_the_refusal_says(tmp_path)
     np.testing.assert_allclose(finite.curves.fit_scaling_law().estimate, expected.estimate, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_laws_of_a_dim_are_lazy_and_each_as_alone():
     suites = xr.concat([grid(seed) for seed in range(3)], "validation").assign_coords(validation=list("abc"))
     options = {"predict_at": [(7e9, 1.4e11)], "compute": 1e22}
@@ -328,6 +329,7 @@ def test_answers_say_size_tokens_and_their_intervals():
     assert "it holds for the measured recipe only." in lines[-1]
 
 
+@pytest.mark.slow
 def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_number():
     suites = xr.concat(
         [grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.02), (2, 1.3))],

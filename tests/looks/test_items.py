@@ -53,6 +53,7 @@ def test_looks_over_items_say_what_the_claim_is_about(answers):
     assert "Runs are dealt anew within each question: the claim is about these" in summary
 
 
+@pytest.mark.slow
 def test_looks_that_lack_the_same_items_are_said_once(answers):
     answers[1, 5] = np.nan
     planned = answers.curves.assign_looks(4, n_looks=2)

@@ -434,6 +434,7 @@ def test_without_intervals_the_rest_is_the_same(curves, found):
     assert "lower" not in bare.curves.table()
 
 
+@pytest.mark.slow
 def test_the_better_one_stands_first(curves):
     lower = curves.curves.sequential(n_looks=6, higher_is_better=False, n_resamples=999)
     p, low, high = (

@@ -103,6 +103,7 @@ def test_the_interval_of_the_winner_holds_as_often_as_it_says():
     assert held >= low
 
 
+@pytest.mark.slow
 def test_unlike_scales_are_said_in_the_heading_and_leave_no_interval_in_the_verdict():
     rng = np.random.default_rng(5)
     values = rng.normal(size=(8, 3, 4, 1)) + 3.0 * np.arange(3)[:, None, None]

@@ -58,6 +58,7 @@ def test_groups_are_calls_of_their_tasks_adjusted_over_pairs_and_groups(options)
         assert adjusted == pytest.approx(expected[pair, suite], rel=1e-12) or np.isnan([adjusted, p]).all()
 
 
+@pytest.mark.slow
 def test_the_verdict_is_that_over_all_tasks():
     curves = suites(n_runs=5)
     found, without = xcurves.across_tasks(curves, by="suite", rng=0), xcurves.across_tasks(curves, rng=0)
@@ -74,6 +75,7 @@ def test_of_one_pair_each_group_has_its_difference():
     assert said.count("; p ") == 3
 
 
+@pytest.mark.slow
 def test_lazy_curves_have_the_same_groups():
     curves = suites()
     lazy = xcurves.across_tasks(curves.chunk(task=-1), by="suite", rng=0)

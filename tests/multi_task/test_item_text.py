@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from items import KIND, compare, make_items
+from layers import slow
 
 
 def details(found):
     return " ".join(each.text for each in KIND.every_statement(found) if each.role == "detail")
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("accuracy", [(0.4, 0.6), (0.3, 0.5, 0.7), (0.5,) * 6])
 def test_how_many_items_all_none_and_some_get_right(accuracy):
     scores = make_items(accuracy=accuracy)
@@ -104,6 +106,7 @@ def answers_of(scores):
     ]
 
 
+@pytest.mark.slow
 def test_of_items_with_gaps_all_is_said_as_plain_loops_find_it():
     scores = uneven_items()
     answers = answers_of(scores)
@@ -130,6 +133,7 @@ def test_of_items_with_gaps_all_is_said_as_plain_loops_find_it():
     assert f"C is right more often than B on {n_more} questions, less often on {n_less}." in said
 
 
+@pytest.mark.slow
 def test_the_share_of_noise_with_unequal_numbers_of_answers_is_that_of_a_plain_loop():
     scores = uneven_items()
     shares = []
@@ -143,7 +147,8 @@ def test_the_share_of_noise_with_unequal_numbers_of_answers_is_that_of_a_plain_l
     assert said[1] == f"{100 * np.mean(shares):.2g}"
 
 
-def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures():
+@pytest.mark.parametrize("accuracy", [(0.4, 0.6), slow((0.3, 0.5, 0.7))])
+def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures(accuracy):
     pytest.importorskip("matplotlib")
     by_task = [
         "task_difference",
@@ -151,13 +156,12 @@ def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures(
         "task_difference_stderr",
         "task_pvalue_adjusted",
     ]
-    for accuracy in ((0.4, 0.6), (0.3, 0.5, 0.7)):
-        found = compare(make_items(n_answers=3, accuracy=accuracy))
-        without = found.drop_vars([*by_task, "interaction_pvalue"])
-        assert KIND.answer(without) == KIND.answer(found)
-        assert len(without.curves.summary()) > 100
-        table = found.curves.table()
-        assert without.curves.table().equals(table.drop(columns="win/loss shown"))
-        assert not KIND.by_task(without).any_could
-        ax = without.curves.plot("forest")
-        assert len(ax.get_yticklabels()) < 12
+    found = compare(make_items(n_answers=3, accuracy=accuracy))
+    without = found.drop_vars([*by_task, "interaction_pvalue"])
+    assert KIND.answer(without) == KIND.answer(found)
+    assert len(without.curves.summary()) > 100
+    table = found.curves.table()
+    assert without.curves.table().equals(table.drop(columns="win/loss shown"))
+    assert not KIND.by_task(without).any_could
+    ax = without.curves.plot("forest")
+    assert len(ax.get_yticklabels()) < 12

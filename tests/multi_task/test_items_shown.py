@@ -146,7 +146,7 @@ def test_a_model_with_other_items_altogether_is_refused():
         compare(lazy)
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("value", "how"), [(1.0, "right"), (0.0, "wrong")])
 @pytest.mark.parametrize("n_answers", [1, 5])
 def test_all_right_or_all_wrong_is_said(value, how, n_answers):

@@ -92,11 +92,11 @@ def test_nine_tenths_of_the_tasks_are_enough():
         assert scope_of_tasks(has).about == about
 
 
-@pytest.mark.parametrize("better", [True, slow(False)])
-def test_the_best_mean_is_that_of_a_plain_loop_in_200_uneven_studies(better):
+@pytest.mark.parametrize(("better", "n_studies"), [(True, 25), slow(True, 100), slow(False, 100)])
+def test_the_best_mean_is_that_of_a_plain_loop_in_uneven_studies(better, n_studies):
     rng = np.random.default_rng(1)
     n_best = 0
-    for _ in range(100):
+    for _ in range(n_studies):
         n_tasks, n_algorithms = rng.integers(2, 13), rng.integers(2, 5)
         values = rng.normal(size=(n_tasks, n_algorithms, 1))
         values += 3 * rng.normal(size=(n_tasks, 1, 1))  # tasks differ: gaps matter
@@ -121,7 +121,7 @@ def test_the_best_mean_is_that_of_a_plain_loop_in_200_uneven_studies(better):
         upward = sign * found.score_mean_common.fillna(-sign * np.inf)
         assert int(upward.argmax()) == best
         n_best += 1
-    assert n_best > 50
+    assert n_best > n_studies / 2
 
 
 def uneven(n_tasks=25, n_of_first=7, seed=0):

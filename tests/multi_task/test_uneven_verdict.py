@@ -15,8 +15,8 @@ from xcurves.say.verdict import MOST_WORDS
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 N_STUDIES = 200  # a tenth of them in the plain run
 SEEDS = [
-    pytest.param(range(20), id="few"),
-    pytest.param(range(20, N_STUDIES), id="many", marks=pytest.mark.slow),
+    pytest.param(range(6), id="few"),
+    pytest.param(range(6, N_STUDIES), id="many", marks=pytest.mark.slow),
 ]
 NAMES = ["alpha", "beta", "gamma", "delta", "epsilon"]
 

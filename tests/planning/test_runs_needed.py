@@ -372,6 +372,7 @@ def test_plans_are_drawn(plan):
     assert axes.get_ylabel() == "power"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:an algorithm has 5 pilot runs")
 def test_many_levels_give_the_same_as_all_of_them(monkeypatch):
     """Data sets are drawn from pilots of no more levels than runs, which have the same moments."""

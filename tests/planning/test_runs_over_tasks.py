@@ -102,6 +102,7 @@ def test_drawn_benchmarks_vary_as_new_ones_do(eight):
     assert float(apart.mean()) == pytest.approx(1.0, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_first_sentence_has_one_number():
     rng = np.random.default_rng(4)
     values = rng.normal(size=(2, 10, 3)) + np.array([0.0, 1.0])[:, np.newaxis, np.newaxis]

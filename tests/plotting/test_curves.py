@@ -191,6 +191,7 @@ def test_incomplete_runs_go_as_far_as_they_go_and_means_as_far_as_all_do(curves)
     assert bands(ax)[style_of(0).color.lower()][:, 0].max() == here.training[3]
 
 
+@pytest.mark.slow
 def test_a_legend_stands_above_the_panels(curves):
     figure = curves.curves.plot(rng=0)[0].figure
     figure.draw_without_rendering()
@@ -588,6 +589,7 @@ def test_numbers_of_colours_that_arrays_lost_or_have_twice_are_places(curves):
         assert sped.color_index.values.tolist() == [0, 1, 2, 4, 5]
 
 
+@pytest.mark.slow
 def test_the_reference_and_the_others_have_the_colours_of_all_algorithms():
     scores = xcurves.tutorial.open_dataset("tictactoe")["score"]
     usual = {name: line.get_color() for name, line in means(scores.curves.plot()).items()}

@@ -104,6 +104,7 @@ def test_boxes_come_in_matplotlib_and_plotly(result):
     assert len(points) == 3
 
 
+@pytest.mark.slow
 def test_a_view_that_is_declared_outside_comes_in_every_way(result, monkeypatch, tmp_path):
     pytest.importorskip("plotly")
 

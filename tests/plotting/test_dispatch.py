@@ -111,6 +111,7 @@ def test_training_has_a_scale_that_suits_its_levels(training, scale):
         assert [label.get_text() for label in ax.get_xticklabels()] == [f"{level:g}" for level in training]
 
 
+@pytest.mark.slow
 def test_one_extra_dim_makes_facets(tasks):
     result = xcurves.ss_profile(tasks, n_resamples=199, rng=0)
     axes = result.curves.plot()
@@ -289,6 +290,7 @@ def test_of_many_pairs_along_the_budget_those_of_one_algorithm_are_drawn(referen
     assert len([each for each in few.lines if "a" in each.get_label()[:1]]) == 3
 
 
+@pytest.mark.slow
 def test_a_panel_names_its_pair_once_as_it_is_turned():
     values = np.random.default_rng(0).normal(size=(4, 6, 5)) + np.arange(4)[:, np.newaxis, np.newaxis]
     panels = make_curves(values).curves.pairwise(n_resamples=999, rng=0).curves.plot("curve_difference")

@@ -140,7 +140,7 @@ def test_a_forest_has_45_pairs_at_most_beyond_that_those_of_the_best(n_algorithm
     assert len(drawn) == expected
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("legend", ["direct", "above"])
 @pytest.mark.parametrize("n_algorithms", [2, 4, 6])
 def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms, legend):
@@ -217,6 +217,7 @@ def test_rows_in_the_width_of_a_page_have_half_of_it_and_nothing_over_anything(n
     assert ax.get_position().width >= 0.5
 
 
+@pytest.mark.slow
 def test_texts_that_have_no_room_beside_rows_stand_below_them():
     result = synthetic_result("across_tasks", 5, 4)
     beside, below = (result.curves.plot("forest", figsize=size) for size in ((9, 5), (4, 5)))
@@ -233,6 +234,7 @@ def test_texts_that_have_no_room_beside_rows_stand_below_them():
         assert all(abs(place - height) > 0.5 for place in at)
 
 
+@pytest.mark.slow
 def test_places_in_a_narrow_panel_leave_out_the_means():
     plt = pytest.importorskip("matplotlib.pyplot")
     result = synthetic_result("across_tasks", 5, 4)
@@ -244,7 +246,7 @@ def test_places_in_a_narrow_panel_leave_out_the_means():
         plt.close(figure)
 
 
-@pytest.mark.plain(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("n_algorithms", [2, slow(4), 6])
 def test_a_picture_over_tasks_and_a_profile_have_room_in_two_panels_of_a_paper(n_algorithms):
     plt = pytest.importorskip("matplotlib.pyplot")
@@ -286,7 +288,7 @@ def along(name, n_algorithms):
     return made[name]()
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "n_algorithms"),

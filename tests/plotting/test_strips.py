@@ -131,6 +131,7 @@ def test_the_page_and_the_shell_show_the_strip(scores, here):
     assert "Dots: the score of each run." in (here / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_many_tasks_are_drawn():
     many = make_curves(
         np.random.default_rng(0).normal(size=(24, 3, 5, 1)),

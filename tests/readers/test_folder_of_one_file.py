@@ -51,6 +51,7 @@ def test_a_folder_with_several_databases_names_the_first(tmp_path, source):
     assert said in caught.value.reason
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("source", [None, "optuna-trials"])
 def test_a_folder_with_one_database_is_read_as_the_database(tmp_path, source):
     """What is said is what Optuna's reader says of this database, not that it is a folder or of another program."""

@@ -115,7 +115,7 @@ WRITERS = {
     [*((way, False) for way in WRITERS), *every(6, [(way, True) for way in WRITERS])],
 )
 @settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

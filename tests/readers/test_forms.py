@@ -276,6 +276,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
     logs = tmp_path / "logs"
@@ -348,6 +349,7 @@ def test_logs_of_packages_are_recognised_and_read_as_by_their_own_reader(path, s
     assert found.attrs["source"]
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("source", TO_CURVES)
 def test_logs_of_packages_are_curves_that_can_be_compared(source):
     folder, options = TO_CURVES[source]
@@ -357,6 +359,7 @@ def test_logs_of_packages_are_curves_that_can_be_compared(source):
     assert result["f"].notnull().any()
 
 
+@pytest.mark.slow
 def test_several_columns_of_the_algorithm_and_wide_columns_are_options(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame().assign(lr=0.01).to_csv("long.csv", index=False)

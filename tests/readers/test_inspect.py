@@ -94,6 +94,7 @@ def test_a_sample_that_failed_has_no_score(logs):
     assert frame["match"].notna().sum() == 23
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_shell_says_what_to_do_with_a_sample_that_failed(logs, capsys, monkeypatch):
     monkeypatch.chdir(logs.parent)

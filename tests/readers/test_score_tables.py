@@ -235,6 +235,7 @@ def test_names_of_settings_say_what_differs_and_stay_apart(tmp_path):
     assert np.isneginf(frame["test_score"]).tolist() == [False] * 5 + [True]
 
 
+@pytest.mark.slow
 def test_one_study_says_what_random_search_finds(tmp_path, monkeypatch, capsys):
     studies(tmp_path, {"svm": "RandomSampler"}, n_trials=30)
     monkeypatch.chdir(tmp_path)

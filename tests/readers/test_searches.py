@@ -88,6 +88,7 @@ def test_several_objectives_are_refused(tmp_path):
         labelled.read(path)
 
 
+@pytest.mark.slow
 def test_costs_are_said_to_be_of_each_trial_and_the_best_so_far_is_a_column(tmp_path, capsys):
     for number in range(8):
         costs = [5.0 + number, 7.0, 3.0 - number, 4.0]

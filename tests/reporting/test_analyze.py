@@ -220,6 +220,7 @@ def test_unequal_runs_fit(curves):
     assert tree["distribution"]["n_trials"].values.tolist() == [6, 5, 3]
 
 
+@pytest.mark.slow
 def test_chunked_curves_give_the_same(curves):
     pytest.importorskip("dask")
     chunked = whole(curves.chunk(task=1, training=2))

@@ -140,7 +140,7 @@ def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
 @pytest.mark.parametrize(
     ("include", "tasks"),
     [
-        (["pairwise"], ["pong"]),
+        slow(["pairwise"], ["pong"]),
         slow(["anova"], ["pong", "qbert"]),
         slow(None, ["pong", "qbert"]),
     ],
@@ -149,7 +149,14 @@ def test_the_scores_of_tasks_stand_open_with_the_best_in_bold(tmp_path):
 def test_a_table_and_a_picture_stand_once(include, tasks, tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(len(tasks), 3, 5, 4)), task=tasks)
     tree = curves.curves.analyze(include=include, n_resamples=99, rng=0)
-    page = tree.curves.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    once(tree.curves.report(tmp_path / "page.html").read_text(encoding="utf-8"))
+
+
+def test_a_table_and_a_picture_of_one_task_stand_once(source):
+    once(source)
+
+
+def once(page):
     sources = [attrs["src"] for attrs in Page(page).attrs_of("img")]
     tables = re.findall("<table.*?</table>", page, re.DOTALL)
     assert len(tables) >= 2
@@ -361,6 +368,7 @@ def test_a_tree_without_curves_can_be_reported(undrawn, tree, tmp_path):
     assert tree["pairwise"].curves.summary() == alone.curves.summary()
 
 
+@pytest.mark.slow
 def test_one_group_can_be_reported(tree, tmp_path):
     drawn = Page(tree["anova"].curves.report(tmp_path / "one.html").read_text()).attrs_of("img")
     assert len(drawn) == 1
@@ -403,6 +411,7 @@ def test_a_page_of_one_part_shows_its_table_once(tmp_path):
     assert tree.curves.report(tmp_path / "r.html").read_text(encoding="utf-8").count("<table") == 1
 
 
+@pytest.mark.slow
 def test_a_page_is_replaced_whole_or_not_at_all(undrawn, tree, tmp_path, monkeypatch):
     path = tmp_path / "r.html"
     tree.curves.report(path)

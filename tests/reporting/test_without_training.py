@@ -75,7 +75,7 @@ def test_no_methods_paragraph_tells_of_training(tree: xr.DataTree) -> None:
         assert not _STORY.search(described), name
 
 
-@pytest.mark.plain(1)
+@pytest.mark.slow
 def test_the_page_tells_of_no_training_and_has_no_dead_links(tree: xr.DataTree, tmp_path) -> None:
     text = _page_text(tree.curves.report(tmp_path / "page.html"))
     assert not _STORY.search(text)

@@ -68,6 +68,7 @@ def test_with_two_to_four_runs_more_runs_are_the_cure_and_no_reference(n_algorit
     assert smallest(xcurves.pairwise(one_task(n_algorithms, enough - 1))) > ALPHA
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("n_runs", "with_floor", "cured_by_reference"),
     [(5, range(5, 10), range(5, 8)), (6, (8, 9, 24, 25), (8, 9, 24))],
