@@ -136,3 +136,22 @@ def test_the_level_of_most_of_the_rise_where_low_scores_are_good_and_where_nothi
     falling = compared(-curves)
     assert all(falling[name].isnull().all() for name in ("rise_speedup", "rise_speedup_ci", "rise_level"))
     assert "rise_speedup" not in compared(curves, target=0.8)
+
+
+@pytest.mark.plain(1)
+@pytest.mark.parametrize("seed", range(4))
+def test_profiles_have_intervals_for_all_pairs_together_that_leave_out_0_only_where_p_is_small(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.lognormal(0, 0.5, (9, 3, 4)) * np.array([1.0, 1.6, 3.0])[:, np.newaxis]
+    times = xr.DataArray(values, dims=("task", "algorithm", "run"), coords={"algorithm": list("abc")})
+    profile = xcurves.performance_profile(times, rng=0)
+    each = xcurves.performance_profile(times, confidence_level=1 - ALPHA / 3, rng=0)
+    together = profile["difference_ci_simultaneous"]
+    np.testing.assert_allclose(together, each["difference_ci"].sel(task_effect="random"), rtol=1e-12)
+    low, high = together.transpose("ci_bound", "pair").values
+    p = profile["pvalue_adjusted"].values
+    assert (p[(low > 0) | (high < 0)] <= ALPHA + 1e-12).all()
+    shown = {(pair["first"], pair["second"]): pair["shown"] for pair in profile.curves.to_dict()["pairs"]}
+    assert sum(shown.values()) == (p <= ALPHA + 1e-12).sum() > 0
+    best = str(profile["algorithm"][int(profile["score"].argmax("algorithm"))].item())
+    assert profile.curves.summary().startswith(f"{best} has the highest score up to 4 times the best, ")

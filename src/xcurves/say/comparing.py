@@ -200,7 +200,7 @@ def _unit(comparison: Comparison, result: xr.Dataset) -> str:
 
 def _verdict(comparison: Comparison, task: xr.Dataset, *, has_next: bool) -> tuple[list[str], list[str]]:
     """Return who is best in one task, or how all others stand beside the reference; and what there is no room for."""
-    made = compared(comparison, task)
+    made = compared(comparison, task, claim_of_verdict(comparison, task).on)
     # of two algorithms with means one is the best
     if "reference" in task.attrs and (len(made.rows) > 1 or made.means is None):
         return [reference_sentence(made, str(task.attrs["reference"]))], []

@@ -253,6 +253,10 @@ PERFORMANCE_PROFILE = ResultKind(
             ("task", "pair", "task_effect", "ci_bound"),
             "confidence interval of the difference",
         ),
+        "difference_ci_simultaneous": Var(
+            ("task", "pair", "ci_bound"),
+            "interval of the difference, for tasks like these and all pairs together",
+        ),
         "pvalue": Var(("task", "pair"), "p-value of the difference, for tasks like these"),
         "pvalue_adjusted": Var(("task", "pair"), "p-value of the difference, adjusted over pairs"),
         "n_reached": Var(_CELL, "number of tasks that are solved", dtype=np.int64),
@@ -283,7 +287,17 @@ PERFORMANCE_PROFILE = ResultKind(
         "Scores of performance profiles with both intervals, for these tasks and for tasks like these, and "
         "the number of tasks solved.",
     ),
-    statements=text.score_statements,
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_ci_simultaneous",
+        p="pvalue_adjusted",
+        noun=text.profile_score,
+        mean="score",
+        claims=text.claim_of_profiles,
+        direction=lambda _: "higher",
+        about=text.over_tasks,
+        more=text.more_of_profiles,
+    ),
     views={
         "profile": View(
             Drawing(picture=plots.profiles, options=DASHED),

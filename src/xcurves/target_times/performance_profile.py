@@ -64,9 +64,10 @@ def performance_profile(
     -------
     Dataset
         Without unit: `score` (algorithm), `score_ci` (algorithm, task_effect, ci_bound), `share` (algorithm, tau),
-        `difference`, `pvalue`, `pvalue_adjusted` (pair), `difference_ci` (pair, task_effect, ci_bound). Counts:
-        `n_reached` (algorithm), `n_tasks`. `task_effect` has the claims "fixed", for these tasks, and "random", for
-        tasks like these.
+        `difference`, `pvalue`, `pvalue_adjusted` (pair), `difference_ci` (pair, task_effect, ci_bound),
+        `difference_ci_simultaneous` (pair, ci_bound), for tasks like these and all pairs together. Counts: `n_reached`
+        (algorithm), `n_tasks`. `task_effect` has the claims "fixed", for these tasks, and "random", for tasks like
+        these.
 
     Raises
     ------
@@ -163,11 +164,15 @@ def _profile(
     plan = plans.plan_flips(n_tasks, None, entropy)
     pvalue, adjusted = task_flips.pvalues(differences / n_tasks, plan)
 
+    def by_flips(of_tasks: Floats, level: float, least: float) -> Floats:
+        """Return intervals of means over tasks like these, which lie between `least` and 1."""
+        random = task_flips.flip_intervals(of_tasks / n_tasks, np.full(of_tasks.shape, 1 / n_tasks), plan, level)[0]
+        return np.asarray(np.clip(random, least, 1.0))
+
     def intervals(of_tasks: Floats, of_draws: Floats, least: float) -> Floats:
-        """Return both intervals of means over tasks, which lie between `least` and 1."""
+        """Return both intervals of means over tasks."""
         fixed = np.quantile(of_draws, [alpha / 2, 1 - alpha / 2], axis=0).T
-        random = task_flips.flip_intervals(of_tasks / n_tasks, np.full(of_tasks.shape, 1 / n_tasks), plan, alpha)[0]
-        return np.stack([fixed, np.clip(random, least, 1.0)], axis=1)
+        return np.stack([fixed, by_flips(of_tasks, alpha, least)], axis=1)
 
     return {
         "score": areas.mean(axis=1),
@@ -175,6 +180,7 @@ def _profile(
         "share": (ratios[..., np.newaxis] <= tau).mean(axis=0),
         "difference": differences.mean(axis=1),
         "difference_ci": intervals(differences, drawn[:, first] - drawn[:, second], -1.0),
+        "difference_ci_simultaneous": by_flips(differences, alpha / max(1, len(pairs)), -1.0),
         "pvalue": pvalue,
         "pvalue_adjusted": adjusted,
         "n_reached": np.isfinite(ratios).sum(axis=0),

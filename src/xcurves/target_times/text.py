@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.schema import Claim, Statement, statements
+from xcurves.core.schema import About, Claim, Statement, statements
 from xcurves.say.numbers import (
     count,
     ends_of,
@@ -306,27 +306,30 @@ def _of_tasks(cell: xr.Dataset, task: str) -> Iterator[str]:
         yield f"without {count(n_silent, task)} that neither reaches"
 
 
-def score_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield the scores of performance profiles, and which differences are shown for tasks like these."""
-    task = result.attrs["task"]
+def profile_score(result: xr.Dataset) -> str:
+    """Return what algorithms are compared by."""
+    return f"score up to {number(result.attrs['tau_max'])} times the best"
+
+
+def claim_of_profiles(result: xr.Dataset) -> list[Claim]:
+    """Return what differences of scores hold for."""
+    return [Claim(on=f"on {result.attrs['task']}s like these")]
+
+
+def over_tasks(result: xr.Dataset) -> About:
+    """Return over how many tasks scores are means."""
+    names = [str(name) for name in result["algorithm"].to_numpy().tolist()]
+    return About(names, over=f"over {count(result['n_tasks'].item(), str(result.attrs['task']))}")
+
+
+def more_of_profiles(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield the score of each algorithm with its interval, and what a score depends on."""
     scores = []
     for name, cell in _sorted(result, "score", -1):
         ends = ends_of(cell["score_ci"].sel(task_effect="random"))
         scores.append(f"{name} {estimated(cell['score'].item(), *ends)}")
-    best = f"Highest score up to {number(result.attrs['tau_max'])} times the best: {joined(scores[:_MOST])}"
-    answer = f"{best}; intervals are for {task}s like these."
-
-    p = result["pvalue_adjusted"].to_numpy()
-    n_shown = int(provenance.significant(p, provenance.alpha_of(result)).sum())
-    n_pairs = count(int((~np.isnan(p)).sum()), "pair")
-    verb = "are"
-    if n_shown == 1:
-        verb = "is"
-    details = [f"{n_shown} of {n_pairs} {verb} shown to differ on {task}s like these (p adjusted over pairs)."]
-    if len(scores) > _MOST:
-        details.append(f"Then {joined(scores[_MOST:])}.")
-    caution = "A score depends on who takes part: the best of them on a task defines its unit."
-    yield from statements(answer, details, [caution])
+    yield Statement("detail", f"Scores on {result.attrs['task']}s like these: {joined(scores, '; ')}.")
+    yield Statement("caution", "A score depends on who takes part: the best of them on a task defines its unit.")
 
 
 def _ended_early(result: xr.Dataset) -> Iterator[str]:
