@@ -276,6 +276,18 @@ FORMS = [
 ]
 
 
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_scores_are_read(form, tmp_path):
+    form(tmp_path)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    curves = readers.read(files[0] if len(files) == 1 else tmp_path).curves.to_dataarray()
+    assert curves["algorithm"].values.tolist() == ["fast", "slow"]
+    found = curves.sel(algorithm="fast").mean([dim for dim in curves.dims if dim not in ("algorithm", "training")])
+    means = [np.mean([SCORES["fast", run, step] for run in RUNS]) for step in STEPS]
+    n_levels = 1 if form in (wide_folds, scores_alone) else len(STEPS)  # those two have the last scores alone
+    np.testing.assert_allclose(found, means[-n_levels:])
+
+
 @pytest.mark.plain(8)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
