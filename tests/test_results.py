@@ -164,7 +164,7 @@ def test_table_of_pairs(three):
         "difference",
         "lower",
         "upper",
-        "p_algorithm",
+        "p",
         "p_interaction",
     ]
     here = result.sel(task="y", pair="a0 - a2")

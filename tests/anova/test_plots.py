@@ -125,7 +125,7 @@ def test_a_forest_has_the_numbers_of_the_table_grouped_by_the_better_algorithm(c
         row = table.loc[label]
         np.testing.assert_allclose(points[place], row["difference"])
         np.testing.assert_allclose(segments[place], [row["lower"], row["upper"]])
-        assert p_text(row["p_algorithm"]) in texts
+        assert p_text(row["p"]) in texts
     assert "95 %, all pairs" in texts
     assert arrows(ax) == (0, 0)
     assert ax.get_ylim()[0] > ax.get_ylim()[1]

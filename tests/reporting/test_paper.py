@@ -76,7 +76,6 @@ def test_p_has_three_decimals_or_is_below_a_thousandth(to):
     written = pair.curves.format_table(to)
     below = {"latex": r"\textless{} .001", "markdown": r"\< .001", "html": "&lt; .001"}[to]
     assert below in written
-    assert "p_algorithm" not in written
     assert "lower" not in written
     assert ("$p$" in written) == (to == "latex")
 

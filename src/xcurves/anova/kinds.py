@@ -180,12 +180,6 @@ PAIRWISE = ResultKind(
         "whose inversion gives the interval of the difference. P-values were adjusted for the number of pairs by "
         "{correction}; intervals hold for all pairs together (Bonferroni)."
     ),
-    table=captioned(
-        tables.pair_table,
-        "Pairs of algorithms, {order}: difference of mean scores over training with its interval, and p "
-        "of level and of shape, adjusted.",
-        "Pairs of algorithms, {order}: difference of mean scores with its interval, and adjusted p.",
-    ),
     comparison=Comparison(
         estimate="difference",
         interval="difference_ci_simultaneous",
@@ -196,6 +190,10 @@ PAIRWISE = ResultKind(
         floor=text.pair_floors,
         what_next=text.runs_that_tell,
         more=text.more_of_pairs,
+        caption="Pairs of algorithms, {order}: difference of mean scores over training with its interval, and p of "
+        "level and of shape, adjusted.",
+        scores_caption="Pairs of algorithms, {order}: difference of mean scores with its interval, and adjusted p.",
+        columns=tables.shapes_of_pairs,
     ),
     part=Part(
         1,

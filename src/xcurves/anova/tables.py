@@ -9,13 +9,7 @@ import xarray as xr
 from xcurves.anova.text import by_welch, claims
 from xcurves.core import labels
 from xcurves.core.validation import is_without_training
-from xcurves.say.pairs import TURNED, displayed_pairs, heading
-from xcurves.say.result_frames import (
-    bounds,
-    frame_of,
-    frame_of_pairs,
-    note_open_ends,
-)
+from xcurves.say.result_frames import bounds, frame_of
 
 _ROWS = {
     "algorithm": "Algorithm",
@@ -166,18 +160,11 @@ def anova_digest(result: xr.Dataset) -> pd.DataFrame:
     return frame_of(columns)
 
 
-def pair_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the better first, the largest difference in front."""
-    adjusted = result["pvalue_adjusted"]
-    of_level = adjusted.sel(effect="algorithm", drop=True)
-    shown = displayed_pairs(result, "difference", "difference_ci_simultaneous", of_level)
-    columns = {"difference": shown["amount"], **bounds(shown["interval"])}
-    for effect in [name for name in result["effect"].to_numpy() if name in claims(result)]:
-        columns[f"p_{effect}"] = adjusted.sel(effect=effect, drop=True)
-    frame = frame_of_pairs(columns, result["difference"], shown[TURNED])
-    frame.attrs["interval"] = heading(result)
-    note_open_ends(frame, shown)
-    return frame
+def shapes_of_pairs(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return adjusted p of the shape, which scores without training have not."""
+    if "interaction" not in result["effect"].to_numpy() or "interaction" not in claims(result):
+        return {}
+    return {"p_interaction": result["pvalue_adjusted"].sel(effect="interaction", drop=True)}
 
 
 def contrast_table(result: xr.Dataset) -> pd.DataFrame:

@@ -327,9 +327,7 @@ def pair_floors(result: xr.Dataset) -> Iterator[str]:
     """Yield that the adjusted p of some pairs could not be small enough."""
     alpha = provenance.alpha_of(result)
     least = provenance.values_of(result, "pvalue_adjusted_least", "pair").ravel()
-    adjusted = provenance.values_of(result, "pvalue_adjusted", "effect", "pair")
-    effect = result["effect"].to_numpy().tolist().index("algorithm")
-    p = adjusted[..., effect, :].ravel()
+    p = provenance.values_of(result, "pvalue_adjusted", "pair").ravel()
     is_exact = provenance.is_exact(result, "pair").ravel()
     beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
     if not beyond.any():

@@ -35,6 +35,8 @@ from xcurves.core.scales import DIFFERENCE, Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from xcurves.say.compared_pairs import Compared
+
 TASK = "task"  # in the dims of a variable: all dims that broadcast
 JOINED = "joined_task"  # the dim of tasks that are computed together, whatever its name
 MOST_CURVES, MOST_BANDS = 8, 3  # that one panel shows; more have a panel each
@@ -99,12 +101,17 @@ class Claim(NamedTuple):
 
 
 class About(NamedTuple):
-    """What a verdict is about, where it is not about all algorithms in all of the data."""
+    """What a verdict is about, where it is not about all algorithms in all of the data; and what stands around it."""
 
-    algorithms: Sequence[str]
+    algorithms: Sequence[str]  # () where pairs have too little in common for a best one: `before` says so
     over: str = ""  # behind the mean: "over 16 tasks"
     among: str = ""  # in front of who is best, where others are left out
+    left_out: Sequence[tuple[str, str]] = ()  # these, with what they have: "7 of the 20 tasks"
+    before: Sequence[str] = ()  # sentences in front
+    instead: str = ""  # a sentence in place of the verdict, where nothing is compared
+    untested: str = ""  # why nothing is tested by this claim, if it is not the claim of the verdict
     has_limits: bool = True  # whether sentences have intervals
+    heading: str = ""  # of intervals in a table, behind their level
 
 
 class Needed(NamedTuple):
@@ -139,13 +146,19 @@ class Comparison:
     pair: Callable[[xr.Dataset], xr.Dataset] = lambda result: result
     # why pairs have no p
     reasons: Callable[[xr.Dataset], Mapping[frozenset[str], str]] = lambda _: {}
-    # that no p could be small enough, with what lifts it
+    # that no p of a claim could be small enough, with what lifts it
     floor: Callable[[xr.Dataset], Iterable[str]] = lambda _: ()
     # what would tell the best, named first, from another
     what_next: Callable[[xr.Dataset, str, str], Needed | None] = lambda *_: None
-    more: Callable[[xr.Dataset], Iterable[Statement]] = lambda _: ()  # the sentences that are the kind's own
+    verdicts: int = 1  # tasks, or benchmarks, of which each has a verdict; of more it is said who is best in how many
+    # the kind's own sentences about one of these, given its verdict by each claim; details only where there is one
+    own: Callable[[xr.Dataset, Sequence[Compared]], Iterable[Statement]] = lambda *_: ()
+    more: Callable[[xr.Dataset], Iterable[Statement]] = lambda _: ()  # about all together
+    # what intervals and p hold for, if it is more than all pairs of a task
+    holds: Callable[[xr.Dataset], Iterable[str]] | None = None
     scale: Scale = DIFFERENCE
     caption: str = "Pairs of algorithms, {order}: their difference with its interval, and adjusted p."
+    scores_caption: str | None = None  # of scores without training, if it is another
     # further columns of the table, of pairs that are not turned
     columns: Callable[[xr.Dataset], Mapping[str, xr.DataArray]] = lambda _: {}
 

@@ -32,7 +32,6 @@ from xcurves.multi_task.by_groups import DIM as GROUP_DIM
 from xcurves.multi_task.by_groups import check_by
 from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.claims import TASK_CLAIMS
-from xcurves.multi_task.compared import number_of_families
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.fixed_claim import MOST_DEALT, student_pvalues
 from xcurves.multi_task.task_options import (
@@ -42,6 +41,7 @@ from xcurves.multi_task.task_options import (
     carrying_tasks,
     task_spread_ratio,
 )
+from xcurves.multi_task.too_few import number_of_families
 
 _BY_RANKS = "holm (fixed), step-down min-p (random)"
 _BY_T = "holm (fixed), step-down max-t (random)"

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.multi_task.compared import noun_of, with_tasks
+from xcurves.multi_task.too_few import noun_of, with_tasks
 from xcurves.say.compared_pairs import Compared, beside
 from xcurves.say.numbers import count, listed, number, percent
 from xcurves.say.pairs import lower_is_better

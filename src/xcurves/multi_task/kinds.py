@@ -29,9 +29,9 @@ from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.multi_task import (
+        about,
         absent_runs,
         answers_shown,
-        compared,
         next_tasks,
         place_plots,
         plots,
@@ -39,10 +39,11 @@ if TYPE_CHECKING:
         tables,
         task_scores,
         text,
+        too_few,
     )
 else:
     absent_runs, answers_shown, task_scores = later("xcurves.multi_task", "absent_runs", "answers_shown", "task_scores")
-    compared, next_tasks = later("xcurves.multi_task", "compared", "next_tasks")
+    about, next_tasks, too_few = later("xcurves.multi_task", "about", "next_tasks", "too_few")
     place_plots, plots, tables = later("xcurves.multi_task", "place_plots", "plots", "tables")
     profile_text, text = later("xcurves.multi_task", "profile_text", "text")
 
@@ -273,33 +274,33 @@ ACROSS_TASKS = ResultKind(
         "whole runs within a task (for these tasks), whole tasks (for tasks like these)",
     ),
     scores_method=f"{_COMPARED}. {_CLAIMS_TESTED}",
-    table=captioned(
-        _of_shown(tables.across_table),
-        "Pairs of algorithms over all tasks, {order}: mean difference, its interval and adjusted p for "
-        "tasks like these and for these tasks, the probability that a run of the first is better, the "
-        "standard deviation of true differences over tasks, and in how many tasks the mean of the first is better, "
-        "equal or worse (win/tie/loss), and is shown to be better or worse.",
-    ),
     comparison=Comparison(
         estimate="difference",
         interval="difference_ci_simultaneous",
         p="pvalue_adjusted",
         mean="score_mean_common",
-        noun=compared.mean_over_tasks,
-        claims=compared.claims,
-        about=compared.about,
+        noun=about.mean_over_tasks,
+        claims=about.claims,
+        about=about.about,
         pair=_shown,
-        reasons=compared.reasons,
+        reasons=too_few.reasons,
+        floor=too_few.floors,
         what_next=next_tasks.tasks_that_tell,
+        verdicts=4,
+        own=text.own_statements,
+        holds=text.holds,
+        caption="Pairs of algorithms over all tasks, {order}: mean difference, its interval and adjusted p for "
+        "tasks like these and for these tasks, the probability that a run of the first is better, the "
+        "standard deviation of true differences over tasks, and in how many tasks the mean of the first is better, "
+        "equal or worse (win/tie/loss), and is shown to be better or worse.",
+        columns=_of_shown(tables.further_columns),
     ),
-    statements=_of_shown(text.across_statements),
     by_task=task_scores.scores_by_task,
     part=Part(
         5,
         several_tasks,
         _OPTIONS,
         algorithms=_of_shown(tables.algorithm_table),
-        pairs=_of_shown(tables.pairs_of_verdict),
     ),
     views={
         "forest": View(

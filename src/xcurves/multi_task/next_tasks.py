@@ -12,8 +12,7 @@ import xarray as xr
 from xcurves.core.names import is_item
 from xcurves.core.schema import Needed
 from xcurves.multi_task.answers_shown import shows_answers
-from xcurves.multi_task.compared import (
-    floors,
+from xcurves.multi_task.too_few import (
     n_families_of,
     noun_of,
     sides_of,
@@ -21,7 +20,7 @@ from xcurves.multi_task.compared import (
 )
 from xcurves.say.compared_pairs import Compared
 from xcurves.say.numbers import ends_of, number, percent, quantity
-from xcurves.say.verdict import next_sentence, what_it_takes
+from xcurves.say.verdict import what_it_takes
 
 
 def tasks_that_tell(benchmark: xr.Dataset, best: str, other: str) -> Needed:
@@ -50,16 +49,6 @@ def tasks_that_tell(benchmark: xr.Dataset, best: str, other: str) -> Needed:
 def _place_of(benchmark: xr.Dataset, names: tuple[str, str]) -> int:
     """Return the place of a pair in a result."""
     return [{*pair} for pair in sides_of(benchmark)].index({*names})
-
-
-def what_next(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
-    """Yield how many tasks it would take to tell the best from the nearest that may be the best too."""
-    few = list(floors(benchmark, "random", of=likes))
-    if few:
-        yield few[0]
-        return
-    if likes.rivals is not None:
-        yield from next_sentence(likes.rivals, tasks_that_tell(benchmark, *likes.rivals))
 
 
 def could_be_seen(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:

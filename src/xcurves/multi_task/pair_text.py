@@ -9,7 +9,7 @@ import xarray as xr
 
 from xcurves.core import provenance
 from xcurves.multi_task.claims import TASK_CLAIMS, of_claim
-from xcurves.multi_task.compared import noun_of, units_of_claim
+from xcurves.multi_task.too_few import noun_of, units_of_claim
 from xcurves.say.floors import runs_a_side
 from xcurves.say.numbers import count, ends_of, estimated, number, percent, pvalue
 from xcurves.say.pairs import lower_is_better

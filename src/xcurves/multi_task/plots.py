@@ -15,7 +15,7 @@ from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.draw.drawn_names import wrapped
 from xcurves.draw.look import OWN, fill_band
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
-from xcurves.multi_task.compared import noun_of
+from xcurves.multi_task.too_few import noun_of
 from xcurves.pictures.cells import CellsPicture, probability_cells
 from xcurves.pictures.pair_rows import rows_of_pairs
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of

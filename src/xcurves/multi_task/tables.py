@@ -13,10 +13,9 @@ from xcurves.multi_task.claims import (
     claim_of_verdict,
     claims_of,
     of_claim,
-    shown_of_claim,
 )
-from xcurves.multi_task.compared import noun_of
 from xcurves.multi_task.task_options import carrying_tasks
+from xcurves.multi_task.too_few import noun_of
 from xcurves.say.pairs import (
     SWAPPED,
     TURNED,
@@ -30,38 +29,25 @@ from xcurves.say.result_frames import (
     bounds,
     frame_of,
     frame_of_algorithms,
-    frame_of_displayed,
-    frame_of_pairs,
     note_open_ends,
 )
 
 _MOST_PAIRS = 300  # of which wins in single tasks are counted
 
 
-def across_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the better first: the difference, interval and p by both claims, P(X > Y), and τ."""
-    size = result["difference"]
-    turned = better_first(result, size, ["difference"], ["prob_greater"])
-    columns = {"difference": turned["difference"]}
-    every_shown = []
-    for claim in reversed(claims_of(result)):  # that of the verdict first
-        shown = shown_of_claim(result, claim)
-        every_shown.append(shown)
-        columns |= bounds(shown["interval"], f"{claim}_")
-        columns[f"{claim}_p"] = shown["p"]
-    columns["prob_greater"] = turned["prob_greater"]
+def further_columns(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return P(X > Y) of the better first with its p, τ, and in how many tasks the first is better, or worse."""
+    turned = better_first(result, result["difference"], [], ["prob_greater"])
+    columns = {"prob_greater": turned["prob_greater"]}
     if "random" in claims_of(result):
         adjusted = of_claim(result, "random")["prob_greater_pvalue_adjusted"]
         columns["prob_greater_p"] = adjusted.reset_coords(drop=True)
     columns["task_sd"] = result["task_sd"]
     columns |= _wins(result, turned)
-    frame = frame_of_pairs(columns, size, turned[TURNED])
     if shows_answers(result):
         # of one answer to each question nothing is known about these very ones
-        frame = frame.dropna(axis="columns", how="all")
-    frame.attrs["interval"] = _of_scales(result, heading(result))
-    note_open_ends(frame, *every_shown)
-    return frame
+        return {name: column for name, column in columns.items() if column.notnull().any()}
+    return columns
 
 
 def _wins(result: xr.Dataset, turned: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -78,21 +64,12 @@ def _wins(result: xr.Dataset, turned: xr.Dataset) -> dict[str, xr.DataArray]:
         ahead = -ahead
     if SWAPPED in turned.coords:
         ahead = ahead.where(~turned[SWAPPED].reset_coords(drop=True), -ahead)
-    columns = {"win/tie/loss": _counted(ahead > 0, ahead == 0, ahead < 0, task=task)}
+    columns = {"win": ahead > 0, "tie": ahead == 0, "loss": ahead < 0}
     p = result.get("task_pvalue_adjusted")
     if p is not None and p.notnull().any():
         shown = significant(p.reset_coords(drop=True), alpha_of(result))
-        columns["win/loss shown"] = _counted((ahead > 0) & shown, (ahead < 0) & shown, task=task)
-    return columns
-
-
-def _counted(*cases: xr.DataArray, task: str) -> xr.DataArray:
-    """Return in how many tasks each case is, as one text: "6/0/2"."""
-    counts = [case.sum(task).reset_coords(drop=True) for case in cases]
-    texts: xr.DataArray = xr.apply_ufunc(
-        lambda *each: "/".join(str(n) for n in each), *counts, vectorize=True, output_dtypes=[object]
-    )
-    return texts
+        columns |= {"win_shown": (ahead > 0) & shown, "loss_shown": (ahead < 0) & shown}
+    return {name: column.sum(task).reset_coords(drop=True) for name, column in columns.items()}
 
 
 def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
@@ -117,18 +94,6 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
     level = heading(result).partition(",")[0]
     frame.attrs["interval"] = f"{level}, all pairs and fractions together"
     note_open_ends(frame, xr.Dataset({"amount": ordered["difference"], "interval": ordered["together"]}))
-    return frame
-
-
-def pairs_of_verdict(result: xr.Dataset) -> pd.DataFrame:
-    """Return the pairs by the claim that the verdict makes."""
-    claim = claim_of_verdict(result)
-    frame = frame_of_displayed(shown_of_claim(result, claim))
-    frame.attrs["interval"] = _of_scales(result, frame.attrs["interval"])
-    task = noun_of(result)
-    frame.attrs["caption"] = f"on these very {task}s"
-    if claim == "random":
-        frame.attrs["caption"] = f"on {task}s like these"
     return frame
 
 

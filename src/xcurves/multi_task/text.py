@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import isnan
 
 import numpy as np
 import xarray as xr
 
 from xcurves.core import provenance
-from xcurves.core.labels import named_tasks
 from xcurves.core.provenance import alpha_of
 from xcurves.core.refusal import call
 from xcurves.core.schema import Statement
+from xcurves.multi_task.about import why_untested
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.checkpoints import say_levels
 from xcurves.multi_task.claims import of_claim
-from xcurves.multi_task.compared import (
+from xcurves.multi_task.group_text import group_sentences
+from xcurves.multi_task.item_text import item_sentences
+from xcurves.multi_task.next_tasks import could_be_seen, one_more
+from xcurves.multi_task.pair_text import details_of_pair
+from xcurves.multi_task.too_few import (
     families_of_pairs,
-    floors,
     noun_of,
     number_of_families,
     units_of_claim,
     with_tasks,
 )
-from xcurves.multi_task.group_text import group_sentences
-from xcurves.multi_task.item_text import item_sentences
-from xcurves.multi_task.next_tasks import could_be_seen, one_more
-from xcurves.multi_task.pair_text import details_of_pair
-from xcurves.multi_task.verdict_text import Claims, small, verdict_over_tasks
 from xcurves.say.compared_pairs import Compared
 from xcurves.say.floors import fewest_flips
-from xcurves.say.numbers import count, joined, listed, number, pvalue
+from xcurves.say.numbers import capitalized, count, joined, listed, number, pvalue
 from xcurves.say.pairs import TURNED, PairRow, better_first, lower_is_better, most_ahead
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
@@ -40,57 +39,47 @@ _BY_TASK = "task_difference"
 _MANY_TASKS, _FEW_DIFFER = 50, 20  # that all have; on which two algorithms differ
 
 
-def across_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield the verdict for tasks like these and the claim for these very ones; then details and cautions."""
+def own_statements(benchmark: xr.Dataset, made: Sequence[Compared]) -> Iterator[Statement]:
+    """Yield what few runs, or tasks, cannot show, and whether other measures name another; then details."""
+    likes, *others = made
+    for text in _cautions(benchmark, likes):
+        yield Statement("caution", text)
+    task = noun_of(benchmark)
+    # of one answer to each question that is no news
+    if shows_answers(benchmark) and all(isnan(row.p) for these in others for row in these.own_rows):
+        why = why_untested(of_claim(benchmark, "fixed"))
+        yield Statement("detail", f"On these very {task}s alone there is no claim: {why}.")
+    for text in _details(benchmark, likes, task):
+        yield Statement("detail", text)
+
+
+def holds(result: xr.Dataset) -> Iterator[str]:
+    """Yield what intervals and p hold for, and what the claim for tasks like these is about."""
     task = noun_of(result)
-    benchmarks = list(named_tasks(result, "difference"))
-    for benchmark, name in benchmarks[:_MOST_NAMED]:
-        claims = Claims.of(benchmark)
-        sentences, left = verdict_over_tasks(benchmark, claims)
-        yield Statement("answer", f"{name}{' '.join(sentences)}")
-        for text in left:
-            yield Statement("detail", f"{name}{text}")
-        for text in _cautions(benchmark, claims.likes):
-            yield Statement("caution", f"{name}{text}")
-    if len(benchmarks) > _MOST_NAMED:
-        yield Statement("answer", f"And {len(benchmarks) - _MOST_NAMED} more: the table has all.")
-    if len(benchmarks) == 1:
-        benchmark, name = benchmarks[0]
-        for text in _details_of_one(benchmark, claims.likes, task):
-            yield Statement("detail", f"{name}{text}")
     if result.sizes["pair"] > 1:
         by = "the smallest p"
         if "max-t" in result.attrs.get("pair_correction", ""):
             by = "the largest t"
-        yield Statement(
-            "detail",
+        yield (
             f"Intervals and p hold for all pairs together (p by step-down, {task}s like these by {by}, these {task}s "
-            "by Holm).",
+            "by Holm)."
         )
-    yield Statement(
-        "detail",
+    yield (
         f"For these {task}s: had other runs been made on them. For {task}s like these: had other {task}s been drawn "
-        "from where these come from; this needs differences that are symmetric about their mean.",
+        "from where these come from; this needs differences that are symmetric about their mean."
     )
-    for text in say_levels(result):
-        yield Statement("detail", text)
+    yield from say_levels(result)
     if "task_groups" in result.attrs:
         families = units_of_claim(result)
         about = f"{families} ({result.attrs['task_groups']}): whole families"
         if " of " not in families:
             about = f"{families}: all {task}s of one"
-        yield Statement(
-            "detail",
-            f"The claim for {task}s like these is about {about} are flipped.",
-        )
+        yield f"The claim for {task}s like these is about {about} are flipped."
 
 
 def _cautions(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     """Yield what few runs, or tasks, cannot show, and whether other measures name another algorithm."""
-    task = noun_of(benchmark)
     yield from _failed(benchmark)
-    for text in floors(benchmark, "fixed"):
-        yield f"For these very {task}s: {small(text)}"
     yield from _intervals_without_ends(benchmark)
     yield from _few_that_differ(benchmark, likes)
     if benchmark.sizes["pair"] > 1 or benchmark["difference"].notnull().all():
@@ -132,7 +121,7 @@ def _intervals_without_ends(benchmark: xr.Dataset) -> Iterator[str]:
 
 def _unlike_sizes(benchmark: xr.Dataset, n_without: int, things: str) -> str:
     """Return that families of tasks are too unlike in size for intervals, with what may give them."""
-    why = f"{things[:1].upper()}{things[1:]} are of unlike size"
+    why = f"{capitalized(things)} are of unlike size"
     if benchmark.sizes["pair"] == 1:
         return f"{why}, so that the interval has no ends: add {things}."
     cure = f"add {things}"
@@ -216,7 +205,7 @@ def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
     return ""
 
 
-def _details_of_one(benchmark: xr.Dataset, likes: Compared, task: str) -> Iterator[str]:
+def _details(benchmark: xr.Dataset, likes: Compared, task: str) -> Iterator[str]:
     """Yield what is said of a single pair, or the ranks of many algorithms; margins; and what intervals do not hold."""
     if benchmark.sizes["pair"] == 1:
         yield from details_of_pair(benchmark.isel(pair=0))

@@ -207,6 +207,16 @@ def p_text(p: float) -> str:
     return f"{p:.{decimals}f}".removeprefix("0")
 
 
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def small(text: str) -> str:
+    """Return a text with a small first letter."""
+    return f"{text[:1].lower()}{text[1:]}"
+
+
 def count(n: float, thing: str, things: str = "") -> str:
     """Return a number of things: "1 run", "9,999 reassignments"."""
     if n == 1:

@@ -24,7 +24,6 @@ _WIDEST = 100  # largest over smallest number of a column whose numbers have the
 _WORDS = {
     "random": "tasks like these",
     "fixed": "these tasks",
-    "p_algorithm": "p",
     "p_interaction": "p of changes",
     "prob_greater": "P(first is better)",
     "prob_greater_p": "its p",
@@ -33,6 +32,11 @@ _WORDS = {
     "score_mean": "mean",
     "score_median": "median",
     "score_std": "SD",
+}
+# columns of counts that readers see as one, "6/0/2", by the name of the first
+_JOINED = {
+    "win": ("win/tie/loss", ("win", "tie", "loss")),
+    "win_shown": ("win/loss shown", ("win_shown", "loss_shown")),
 }
 
 
@@ -100,7 +104,10 @@ def _value_columns(table: pd.DataFrame, decimals: int | None) -> list[Column]:
     names = [str(name) for name in table.columns]
     columns: list[Column] = []
     estimates = [nan] * len(table)  # the last numbers that have an interval
+    inside = {name for _, joined in _JOINED.values() if joined[0] in names for name in joined[1:]}
     for place, name in enumerate(names):
+        if name in inside:
+            continue
         following = names[place + 1 : place + 3]
         has_interval = len(following) == 2 and following[0].endswith("lower")
         # The upper end stands in the column of the lower one.
@@ -108,6 +115,10 @@ def _value_columns(table: pd.DataFrame, decimals: int | None) -> list[Column]:
             continue
         if name.endswith("lower"):
             columns.append(_interval_column(table, name, estimates, decimals))
+        elif name in _JOINED:
+            head, joined = _JOINED[name]
+            rows = zip(*(table[each] for each in joined), strict=True)
+            columns.append(Column(head, [("/".join(f"{n:.0f}" for n in row),) for row in rows], "text", name))
         elif has_interval and not is_p(name):
             estimates, lower, upper = (_floats(table[each]) for each in (name, *following))
             cells = _estimates(estimates, lower, upper, decimals)

@@ -21,12 +21,12 @@ from xcurves.say.compared_pairs import (
     rounded_amount,
     why,
 )
-from xcurves.say.numbers import listed, number, pvalue, quantity
+from xcurves.say.numbers import capitalized, listed, number, pvalue, quantity, small
 from xcurves.say.pairs import PairRow
 
 MOST_WORDS = 70  # of a verdict
 _MOST_NAMED = 3  # algorithms that a sentence names
-_MOST_BESIDE = 4  # algorithms beside a reference, of each kind, that a sentence names
+MOST_BESIDE = 4  # algorithms beside a reference, of each kind, that a sentence names
 _MOST_TIMES = 20  # as many things as there are: of more no number is said
 
 
@@ -63,8 +63,7 @@ def best_sentence(made: Compared) -> str:
         value += f" {made.over}"
     if made.above(best):
         why = _who_is_above(made, best)
-        among = f"{made.among[:1].lower()}{made.among[1:]}"
-        return f"No best can be named: {among}{best} has {made.leads}{value}, but {why}."
+        return f"No best can be named: {small(made.among)}{best} has {made.leads}{value}, but {why}."
 
     equal = [beside(best, row) for row in made.own_rows if row.amount == 0 and best in row[:2]]
     if not equal:
@@ -152,7 +151,7 @@ def _sentence(made: Compared, words: str, names: Sequence[str] = ()) -> str:
     # "a may be the best" begins with the name "a", "any of them" does not.
     if words.startswith(tuple(f"{name}{end}" for name in names for end in (" ", ",", ";"))):
         return words
-    return f"{words[:1].upper()}{words[1:]}"
+    return capitalized(words)
 
 
 def _who_may_be_best(made: Compared, best: str) -> str:
@@ -319,7 +318,7 @@ def _about(n: float) -> str:
     return number(float(f"{n:.2g}"))
 
 
-def reference_sentence(made: Compared, reference: str, most: int = _MOST_BESIDE) -> str:
+def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) -> str:
     """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:

@@ -1,4 +1,4 @@
-"""What the verdict about one benchmark is made of: its pairs by one claim, its means, and what could not be tested."""
+"""Why pairs over tasks have no p, and what is too few for a small one, with the cure that lifts it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import give
-from xcurves.core.schema import About, Claim
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task.answers_shown import families_of
-from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
-from xcurves.multi_task.scope import Scope, scope_of
-from xcurves.multi_task.task_options import GROUP, carrying_tasks
-from xcurves.say.compared_pairs import Compared, Reasons, means_of, named, score_name
+from xcurves.multi_task.scope import scope_of
+from xcurves.multi_task.task_options import GROUP
+from xcurves.say.compared_pairs import Reasons
 from xcurves.say.floors import (
     RunsOfPair,
     RunsOfPairs,
@@ -28,8 +26,7 @@ from xcurves.say.floors import (
     floor_sentences,
     runs_a_side,
 )
-from xcurves.say.numbers import count, number, span, units_of
-from xcurves.say.pairs import lower_is_better, verdict_rows
+from xcurves.say.numbers import count, span
 
 
 def noun_of(result: xr.Dataset) -> str:
@@ -43,107 +40,6 @@ def with_tasks(benchmark: xr.Dataset) -> xr.Dataset:
     if task in benchmark["n_runs"].dims:
         return benchmark
     return benchmark.drop_vars(task, errors="ignore").expand_dims(task)
-
-
-def compared(benchmark: xr.Dataset, claim: str) -> Compared:
-    """Return what the verdict about one benchmark by one claim is made of."""
-    part = of_claim(benchmark, claim)
-    may_be_best = []
-    if "may_be_best" in part:
-        may_be_best = named(benchmark, part["may_be_best"])
-    on = next(each.on for each in claims(benchmark) if each.label == claim)
-    scope = about(part)
-    return Compared(
-        rows=verdict_rows(shown_of_claim(benchmark, claim)),
-        algorithms=scope.algorithms,
-        may_be_best=may_be_best,
-        score=mean_over_tasks(benchmark),
-        units=units_of(benchmark["difference"]),
-        means=means_of(benchmark, "score_mean_common"),
-        among=scope.among,
-        over=scope.over,
-        on=on,
-        lower_is_better=lower_is_better(benchmark),
-        has_limits=scope.has_limits,
-        reasons=reasons(part),
-    )
-
-
-def mean_over_tasks(result: xr.Dataset) -> str:
-    """Return what is compared: "mean accuracy"."""
-    mean = "mean"
-    if "task_weights" in result:
-        mean = "weighted mean"
-    return f"{mean} {score_name(result)}"
-
-
-def claims(result: xr.Dataset) -> list[Claim]:
-    """Return what pairs are compared for, tasks like these first."""
-    noun = noun_of(result)
-    words = {"random": f"on {noun}s like these", "fixed": f"on these very {noun}s"}
-    return [Claim("task_effect", label, words[label]) for label in reversed(claims_of(result))]
-
-
-def about(part: xr.Dataset) -> About:
-    """Return which algorithms, over which tasks, the verdict on one benchmark is about."""
-    benchmark, noun = with_tasks(part), noun_of(part)
-    scope = scope_of(benchmark)
-    names = benchmark["algorithm"].to_numpy()[scope.algorithms]
-    algorithms = [str(name) for name in names.tolist()]
-    n_all = int((benchmark["n_runs"] > 0).any("algorithm").sum())
-    n_common = int(np.count_nonzero(scope.tasks))
-    over = f"over {count(n_all, noun)}"
-    if n_common < n_all:
-        all_of_them = "all"
-        if len(algorithms) == 2:
-            all_of_them = "both"
-        over = f"over the {number(n_common)} of {number(n_all)} {noun}s that {all_of_them} have"
-        if "task_groups" in benchmark.attrs:
-            over += ","
-    if "task_groups" in benchmark.attrs:
-        over += f" in {number_of_families(benchmark)[0]}"
-    among = ""
-    if scope.about == "full":
-        among = f"Of the {len(algorithms)} algorithms that have all {number(n_all)} {noun}s, "
-        over = ""
-    return About(algorithms, over, among, has_limits=not carrying_tasks(part))
-
-
-def no_common_tasks(benchmark: xr.Dataset) -> str | None:
-    """Return that too few tasks have all algorithms for a verdict about them; None where there is one."""
-    noun = noun_of(benchmark)
-    has = with_tasks(benchmark)["n_runs"] > 0
-    scope: Scope = scope_of(with_tasks(benchmark))
-    if scope.about != "none":
-        return None
-    of_compared = has.isel(algorithm=has.any(_other_dims(has)).to_numpy())
-    n_algorithms = of_compared.sizes["algorithm"]
-    n_common = int(of_compared.all("algorithm").sum())
-    which = f"No {noun} has"
-    if n_common:
-        which = f"Only one {noun} has"
-    return f"{which} all {n_algorithms} algorithms: read pairs."
-
-
-def _other_dims(has: xr.DataArray) -> list[str]:
-    return [str(dim) for dim in has.dims if dim != "algorithm"]
-
-
-def left_out(benchmark: xr.Dataset, made: Compared) -> Iterator[tuple[str, str]]:
-    """Yield the algorithms that the verdict is not about, with how many of the tasks they have: "7 of the 20 tasks"."""
-    if not made.among:
-        return
-    noun = noun_of(benchmark)
-    has = with_tasks(benchmark)["n_runs"] > 0
-    n_all = int(has.any("algorithm").sum())
-    n_each = has.sum(_other_dims(has))
-    for name, n in zip(
-        benchmark["algorithm"].to_numpy().tolist(),
-        n_each.to_numpy().tolist(),
-        strict=True,
-    ):
-        if str(name) not in made.algorithms and n:
-            yield str(name), f"{number(n)} of the {number(n_all)} {noun}s"
 
 
 def sides_of(benchmark: xr.Dataset) -> list[tuple[str, str]]:
@@ -203,23 +99,25 @@ def reasons(benchmark: xr.Dataset) -> Reasons:
     return found
 
 
-def floors(benchmark: xr.Dataset, claim: str, *, of: Compared | None = None) -> Iterator[str]:
-    """Yield what is too few for a small p by one claim, with the cure; `of` the pairs of a verdict only."""
-    part = of_claim(benchmark, claim)
+def floors(part: xr.Dataset) -> Iterator[str]:
+    """Yield what is too few for a small p by the claim of a part, with the cure."""
+    claim = str(part["task_effect"].item())
     least = part["pvalue_adjusted_least"].to_numpy()
     # of a single task there is no p, which further tasks would give
     p = np.where(np.isnan(least), np.nan, 1.0)
-    if of is not None:
-        own = [{*pair} <= {*of.algorithms} for pair in sides_of(benchmark)]
-        p = np.where(own, p, np.nan)
-    alpha = alpha_of(benchmark)
+    if claim == "random" and "reference" not in part.attrs:
+        # that of the pairs which the verdict is about
+        scope = scope_of(with_tasks(part))
+        own = set(part["algorithm"].to_numpy().astype(str)[scope.algorithms].tolist())
+        p = np.where([{*pair} <= own for pair in sides_of(part)], p, np.nan)
+    alpha = alpha_of(part)
     beyond = ~np.isnan(p) & ~significant(least, alpha)
     if not beyond.any():
         return
     if claim == "random":
-        few, cure = _floor_of_flips(benchmark, beyond)
+        few, cure = _floor_of_flips(part, beyond)
     else:
-        few, cure = _floor_of_runs(benchmark)
+        few, cure = _floor_of_runs(part)
     yield from floor_sentences(least, p, alpha, few, cure)
 
 
@@ -227,8 +125,7 @@ def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str
     """Return what is too few of flips, tasks or reassignments, and the cure."""
     alpha = alpha_of(benchmark)
     few, things = number_of_families(benchmark)
-    part = of_claim(benchmark, "random").isel(pair=beyond)
-    n_resamples = part["n_resamples"].to_numpy()
+    n_resamples = benchmark["n_resamples"].to_numpy()[beyond]
     n_families = families_of_pairs(benchmark)[beyond]
     is_exact = n_resamples == 2.0**n_families
     has_enough = n_families >= fewest_flips(alpha)
@@ -307,7 +204,7 @@ def _floor_of_runs(benchmark: xr.Dataset) -> tuple[str, str]:
     )
     adjusted = holm(made.least())
     if significant(adjusted[~np.isnan(adjusted)], alpha).all():
-        n_resamples = of_claim(benchmark, "fixed")["n_resamples"].to_numpy()
+        n_resamples = benchmark["n_resamples"].to_numpy()
         few = f"{span(np.unique(n_resamples[n_resamples > 0]).tolist())} reassignments"
         return few, cure_of_reassignments([made], alpha, len(made.sides))
     counts = with_tasks(benchmark)["n_runs"].to_numpy().ravel().tolist()

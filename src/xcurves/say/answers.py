@@ -1,0 +1,234 @@
+"""The sentences of any kind that declares a comparison: verdicts by its claims, and who is best in how many tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import xarray as xr
+
+from xcurves.core import labels
+from xcurves.core.schema import Comparison, Statement
+from xcurves.say.claimed import Claimed, by_claim, claimed, displayed, paired_of, tested_claims
+from xcurves.say.compared_pairs import means_of
+from xcurves.say.numbers import capitalized, count, listed, small, unadjusted_over_tasks
+from xcurves.say.pairs import PairRow, better_first_rows, lower_is_better, most_ahead, rows_of_tasks
+from xcurves.say.verdict import (
+    MOST_BESIDE,
+    MOST_WORDS,
+    best_sentence,
+    claim_sentences,
+    left_out_sentence,
+    n_words,
+    next_sentence,
+    reference_sentence,
+    these_sentence,
+    within_words,
+)
+
+_MOST_BEST = 4  # algorithms of which a sentence says in how many tasks they are best
+
+
+def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statement]:
+    """Yield who is best, who may be and by how much; what could not be shown; then what intervals and p hold for."""
+    paired = paired_of(comparison, result)
+    dims = [claim.dim for claim in comparison.claims(paired)]
+    tasks = list(labels.named_tasks(paired, comparison.estimate, dims))
+    noun = labels.task_noun(paired[comparison.estimate])
+    if len(tasks) == 1 or comparison.verdicts > 1:
+        yield from _verdicts(comparison, tasks)
+    else:
+        part = by_claim(paired, tested_claims(comparison, paired)[0])
+        yield Statement("answer", _best_by_task(comparison, part, noun))
+        for text in comparison.floor(part):
+            yield Statement("answer", text)
+    yield from comparison.more(result)
+
+    for text in _holds(comparison, result, noun, paired.sizes["pair"]):
+        yield Statement("detail", text)
+    if comparison.verdicts == 1:
+        what = "p is" if comparison.p else "intervals are"
+        for text in unadjusted_over_tasks(len(tasks), noun, what):
+            yield Statement("caution", text)
+
+
+def _holds(comparison: Comparison, result: xr.Dataset, noun: str, n_pairs: int) -> Iterator[str]:
+    """Yield what intervals and p hold for."""
+    if comparison.holds is not None:
+        yield from comparison.holds(result)
+    elif n_pairs > 1:
+        held, adjusted = "Intervals", ""
+        if comparison.p:
+            held = "Intervals and p"
+            if "correction" in result.attrs:
+                adjusted = f" (p by {result.attrs['correction'].capitalize()})"
+        yield f"{held} hold for the {n_pairs} pairs of a {noun} together{adjusted}."
+
+
+def _verdicts(comparison: Comparison, tasks: Sequence[tuple[xr.Dataset, str]]) -> Iterator[Statement]:
+    """Yield the verdict on each of the first tasks, what it has no room for, floors, and the kind's own sentences."""
+    for task, name in tasks[: comparison.verdicts]:
+        claims = claimed(comparison, task)
+        kept, left = _verdict(comparison, claims)
+        yield Statement("answer", f"{name}{' '.join(kept)}")
+        for text in left:
+            yield Statement("detail", f"{name}{text}")
+        for other in claims[1:]:
+            for text in comparison.floor(other.part):
+                yield Statement("caution", f"{name}{_for_claim(other, text)}")
+        for role, text in comparison.own(task, [each.made for each in claims]):
+            if role == "caution" or len(tasks) == 1:
+                yield Statement(role, f"{name}{text}")
+    n_more = len(tasks) - comparison.verdicts
+    if n_more > 0:
+        yield Statement("answer", f"And {n_more} more: the table has all.")
+
+
+def _for_claim(each: Claimed, text: str) -> str:
+    """Return a sentence as one that holds for a claim: "For tasks like these: with 4 tasks …"."""
+    if not each.claim.on:
+        return text
+    return f"For {each.claim.on.removeprefix('on ')}: {small(text)}"
+
+
+def _verdict(comparison: Comparison, claims: Sequence[Claimed]) -> tuple[list[str], list[str]]:
+    """Return the verdict on one task, or benchmark, and the sentences that it has no room for."""
+    first, *others = claims
+    about = first.about
+    if about.instead:
+        return [about.instead], []
+    # of two algorithms with means one is the best
+    if "reference" in first.part.attrs and (len(first.made.rows) > 1 or first.made.means is None):
+        return _beside_reference(comparison, claims)
+    if not about.algorithms:
+        return [*about.before, _pairs_shown(first)], []
+    # Where the first claim is not tested, who is best is said by the next.
+    if others and not first.is_tested:
+        main = others[0]
+        following = [_for_claim(first, text) for text in comparison.floor(first.part)]
+        of_others = []
+    else:
+        main = first
+        following = list(_what_next(comparison, first))
+    beside = [left_out_sentence(main.made, name, has) for name, has in main.about.left_out]
+    if main is first:
+        of_others = [text for other in others for text in _of_other(first, other, short=bool(beside))]
+    best, said = best_sentence(main.made), list(claim_sentences(main.made))
+    sentences = [*about.before, best, *said, *beside, *following, *of_others]
+    if main is first:
+        return within_words(sentences, [*beside[:0:-1], *following, *said[1:], *of_others, *beside])
+    return within_words(sentences, [*beside[::-1], *said[1:], *following])
+
+
+def _what_next(comparison: Comparison, each: Claimed) -> Iterator[str]:
+    """Yield what is too few for a small p, or else what it takes to tell the best from its nearest rival."""
+    floors = list(comparison.floor(each.part))
+    if floors:
+        yield floors[0]
+        return
+    rivals = each.made.rivals
+    needed = rivals and comparison.what_next(each.part, *rivals)
+    if rivals and needed:
+        yield from next_sentence(rivals, needed)
+
+
+def _of_other(first: Claimed, other: Claimed, *, short: bool) -> Iterator[str]:
+    """Yield what is shown of the best by another claim, if one is named."""
+    where = capitalized(other.claim.on)
+    if not other.is_tested:
+        if other.about.untested:
+            yield f"{where} alone there is no claim: {other.about.untested}."
+    elif first.made.named_best is not None:
+        shown = these_sentence(other.made, where, short=short)
+        if shown:
+            yield shown
+
+
+def _pairs_shown(each: Claimed) -> str:
+    """Return how many pairs are shown to differ, where no algorithm can be the best of all."""
+    n_shown = len([row for row in each.made.rows if row.shown])
+    pairs = count(len(each.made.rows), "pair")
+    shown = f"{n_shown} of {pairs} are"
+    if n_shown < 2:
+        shown = f"{n_shown or 'none'} of {pairs} is"
+    return f"{capitalized(each.claim.on)} {shown} shown to differ."
+
+
+def _beside_reference(comparison: Comparison, claims: Sequence[Claimed]) -> tuple[list[str], list[str]]:
+    """Return how all stand beside the reference by each claim, as many by name as a verdict has room for."""
+    before = claims[0].about.before
+    reference = str(claims[0].part.attrs["reference"])
+    tested = [each.made for each in claims if any(not np.isnan(row.p) for row in each.made.rows)]
+    after = [_for_claim(claims[0], text) for text in comparison.floor(claims[0].part)]
+    if len(tested) > 1:
+        after = []
+    if not tested:
+        return [*before, reference_sentence(claims[0].made, reference), *after], []
+
+    # By name those of the first claim; where there is no room that of the others is a detail.
+    first = reference_sentence(tested[0], reference, 1)
+    for most in range(MOST_BESIDE, 0, -1):
+        every = [reference_sentence(made, reference, most) for made in tested]
+        if n_words([*before, *every, *after]) <= MOST_WORDS:
+            return [*before, *every, *after], []
+        if n_words([*before, every[0], *after]) <= MOST_WORDS:
+            first = max(first, every[0], key=len)
+    return [*before, first, *after], every[1:]
+
+
+def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
+    """Return in how many tasks each algorithm is best, and in how many that is shown."""
+    shown = displayed(comparison, paired)
+    dims = labels.task_dims(paired[comparison.estimate])
+    n_best = Counter[str]()
+    n_shown = 0
+    known = [name for name in (comparison.estimate, comparison.mean) if name in paired]
+    of_means = [means_of(task, comparison.mean) for task in labels.tasks_of(paired[known], comparison.estimate)]
+    for rows, means in zip(rows_of_tasks(shown, dims), of_means, strict=True):
+        # Others that have no run in this task are no others.
+        compared_rows = [row for row in better_first_rows(rows, shown) if not np.isnan(row.amount)]
+        best = _best_of(compared_rows, means, lower=lower_is_better(paired))
+        if best is None:
+            continue
+        n_best[best] += 1
+        n_shown += all(row.shown and row.better == best for row in compared_rows if best in row[:2])
+    if not n_best:
+        return _nothing_by_task(comparison, paired, noun)
+
+    counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)
+    words = comparison.scale.up
+    if lower_is_better(paired):
+        words = comparison.scale.down
+    others = "the other"
+    if len(np.union1d(paired["algorithm_a"], paired["algorithm_b"])) > 2:
+        others = "all others"
+        if "reference" in paired.attrs:
+            others += " that it is compared with"
+    leads = words.of_all.format(noun=comparison.noun(paired))
+    return (
+        f"{capitalized(leads)} of {count(n_best.total(), noun)}: {counts}; in "
+        f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {words.beside} than {others}."
+    )
+
+
+def _nothing_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
+    """Return that no pair of any task could be compared, and why."""
+    reasons = dict.fromkeys(
+        why for task in labels.tasks_of(paired, comparison.estimate) for why in comparison.reasons(task).values()
+    )
+    said = f"In no {noun} could any pair be compared"
+    if reasons:
+        said += f": {'; '.join(reasons)}"
+    return f"{said}."
+
+
+def _best_of(rows: Sequence[PairRow], means: dict[str, float], *, lower: bool) -> str | None:
+    """Return the algorithm with the best mean, without means the one most ahead; None if no difference is known."""
+    if not rows:
+        return None
+    if not means:
+        return most_ahead(rows)
+    if lower:
+        return min(means, key=lambda name: means[name])
+    return max(means, key=lambda name: means[name])

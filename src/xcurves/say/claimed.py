@@ -1,0 +1,111 @@
+"""What a kind compares in pairs, by each of its claims: the parts of a result, and what verdicts are made of."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import NamedTuple
+
+import xarray as xr
+
+from xcurves.core.direction import HIGHER
+from xcurves.core.schema import About, Claim, Comparison
+from xcurves.say.compared_pairs import Compared, means_of, named
+from xcurves.say.numbers import units_of
+from xcurves.say.pairs import displayed_pairs, lower_is_better, rows_of, verdict_rows
+
+
+class Claimed(NamedTuple):
+    """What is said of one task, or benchmark, by one claim."""
+
+    claim: Claim
+    part: xr.Dataset
+    about: About
+    made: Compared
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether any pair that the verdict is about was tested."""
+        return any(not isnan(row.p) for row in self.made.own_rows)
+
+
+def paired_of(comparison: Comparison, result: xr.Dataset) -> xr.Dataset:
+    """Return what is compared in pairs of a result, by all claims; attrs say which end is good."""
+    return comparison.pair(result).assign_attrs({HIGHER: int(comparison.direction(result) == "higher")})
+
+
+def by_claim(paired: xr.Dataset, claim: Claim) -> xr.Dataset:
+    """Return the part that is about a claim."""
+    if claim.dim in paired.dims:
+        return paired.sel({claim.dim: claim.label})
+    return paired
+
+
+def tested_claims(comparison: Comparison, paired: xr.Dataset) -> list[Claim]:
+    """Return the claims of which there are p, that of the verdict first; if of none, the last."""
+    claims = list(comparison.claims(paired))
+    if len(claims) == 1:
+        return claims
+    return [claim for claim in claims if by_claim(paired, claim)[comparison.p].notnull().any()] or claims[-1:]
+
+
+def part_of(comparison: Comparison, result: xr.Dataset) -> xr.Dataset:
+    """Return the part of a result that the claim of the verdict is about."""
+    paired = paired_of(comparison, result)
+    return by_claim(paired, tested_claims(comparison, paired)[0])
+
+
+def displayed(comparison: Comparison, part: xr.Dataset) -> xr.Dataset:
+    """Return the pairs of a comparison as they are shown everywhere, their amounts as the scale reads them."""
+    estimate, interval = comparison.estimate, comparison.interval
+    read = {name: comparison.scale.read(part[name]) for name in (estimate, interval)}
+    p = None
+    if comparison.p:
+        p = part[comparison.p]
+    return displayed_pairs(part.assign(read), estimate, interval, p)
+
+
+def claimed(comparison: Comparison, paired: xr.Dataset) -> list[Claimed]:
+    """Return what is said of one task, or benchmark, by each claim."""
+    return [_claimed(comparison, by_claim(paired, claim), claim) for claim in comparison.claims(paired)]
+
+
+def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim) -> Claimed:
+    """Return what is said of one task by one claim."""
+    shown = displayed(comparison, part)
+    rows = verdict_rows(shown)
+    if "reference" in part.attrs and comparison.mean not in part:
+        rows = rows_of(shown)
+    names = list(dict.fromkeys(name for row in rows for name in row[:2]))
+    may_be_best = [name for name in names if not any(row.shown and row.other == name for row in rows)]
+    if "algorithm" in part.dims:
+        names = [str(label) for label in part["algorithm"].to_numpy().tolist()]
+    means = None
+    if comparison.mean in part:
+        means = means_of(part, comparison.mean)
+    if "may_be_best" in part:
+        may_be_best = named(part, part["may_be_best"])
+    about = comparison.about(part) or About(names)
+    made = Compared(
+        rows=rows,
+        algorithms=about.algorithms,
+        may_be_best=may_be_best,
+        score=comparison.noun(part),
+        units=_unit(comparison, part),
+        means=means,
+        among=about.among,
+        over=about.over,
+        on=claim.on,
+        lower_is_better=lower_is_better(part),
+        has_limits=about.has_limits and bool(part[comparison.interval].notnull().any()),
+        has_p=bool(comparison.p),
+        scale=comparison.scale,
+        reasons=comparison.reasons(part),
+    )
+    return Claimed(claim, part, about, made)
+
+
+def _unit(comparison: Comparison, part: xr.Dataset) -> str:
+    """Return the unit of what is compared."""
+    if comparison.unit is not None:
+        return comparison.unit(part)
+    return units_of(part[comparison.estimate])
