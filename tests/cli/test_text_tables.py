@@ -107,9 +107,10 @@ def test_yes_stands_for_true_and_nothing_for_false():
 def test_the_verdicts_pairs_are_those_of_the_table():
     curves = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(6))
     result = curves.curves.across_tasks(n_resamples=99, rng=0)
-    from xcurves.multi_task.kinds import ACROSS_TASKS
+    from xcurves.kinds import kind
+    from xcurves.say.comparing import pairs_of
 
-    pairs, table = ACROSS_TASKS.part.pairs(result), result.curves.table()
+    pairs, table = pairs_of(kind("across_tasks"))(result), result.curves.table()
     pd.testing.assert_index_equal(pairs.index, table.index)
     for mine, its in (
         ("difference", "difference"),

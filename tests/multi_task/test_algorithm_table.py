@@ -10,8 +10,10 @@ from scipy import stats
 import xcurves
 from strategies import make_curves
 from xcurves.anova.kinds import PAIRWISE
-from xcurves.multi_task.kinds import ACROSS_TASKS
-from xcurves.say.comparing import algorithms_of
+from xcurves.kinds import kind
+from xcurves.say.comparing import algorithms_of, pairs_of
+
+ACROSS_TASKS = kind("across_tasks")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -112,7 +114,7 @@ def test_unlike_scales_are_said_in_the_heading_and_leave_no_interval_in_the_verd
     heading = "if the tasks' scales count as they are"
     for table in (
         ACROSS_TASKS.part.algorithms(found),
-        ACROSS_TASKS.part.pairs(found),
+        pairs_of(ACROSS_TASKS)(found),
         ACROSS_TASKS.table(found),
     ):
         assert table.attrs["interval"].endswith(f"together, {heading}")

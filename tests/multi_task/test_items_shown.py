@@ -8,6 +8,7 @@ from items import KIND, compare, make_items
 from lazy import refuse_to_compute
 from refusals import refused
 from xcurves.multi_task.answers_shown import are_answers
+from xcurves.say.comparing import pairs_of
 
 
 def test_answers_are_shown_in_per_cent_in_sentence_and_tables_and_kept_as_shares():
@@ -105,10 +106,10 @@ def test_where_no_pair_could_be_tested_the_cure_is_more_clusters_and_no_column_i
     one_answer, repeats = (make_items(n_answers=n).assign_coords(category=clusters) for n in (1, 3))
     with pytest.warns(UserWarning, match=r"no p for tasks like these reaches 0\.05\. Add categories$"):
         found = compare(one_answer, task_groups="category")
-    assert KIND.part.pairs(found).columns.tolist() == ["difference", "shown"]
+    assert pairs_of(KIND)(found).columns.tolist() == ["difference", "shown"]
     with pytest.warns(UserWarning, match=r"Add categories, or read the claim for these tasks \(fixed\)$"):
         found = compare(repeats, task_groups="category")
-    assert KIND.part.pairs(found)["p"].notna().all()
+    assert pairs_of(KIND)(found)["p"].notna().all()
 
 
 def test_items_that_a_model_lacks_are_counted():

@@ -130,6 +130,7 @@ SEQUENTIAL = ResultKind(
         interval="difference_ci_simultaneous",
         p="pvalue_adjusted",
         noun=sequential_text.mean_score,
+        about=sequential_text.about,
         pair=sequential_text.at_latest_look,
         reasons=sequential_text.untested,
         more=sequential_text.more_of_looks,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import Role, Statement
+from xcurves.core.schema import About, Role, Statement
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import joined, listed, number, span
@@ -76,6 +76,12 @@ def more_of_looks(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("caution", _INTERVALS)
     if "chance" in result and (result["undecided"] == 1).any():
         yield Statement("caution", _CHANCE)
+
+
+def about(part: xr.Dataset) -> About:
+    """Return whether there are intervals, which may be left out."""
+    names = [str(name) for name in part["algorithm"].to_numpy().tolist()]
+    return About(names, has_limits=bool(part["difference_ci_simultaneous"].notnull().any()))
 
 
 def at_latest_look(result: xr.Dataset) -> xr.Dataset:
