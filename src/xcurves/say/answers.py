@@ -89,7 +89,9 @@ def _for_claim(each: Claimed, text: str) -> str:
     """Return a sentence as one that holds for a claim: "For tasks like these: with 4 tasks …"."""
     if not each.claim.on:
         return text
-    return f"For {each.claim.on.removeprefix('on ')}: {small(text)}"
+    # "on tasks like these" is "for tasks like these"
+    _, _, what = each.claim.on.partition(" ")
+    return f"For {what}: {small(text)}"
 
 
 def _verdict(comparison: Comparison, claims: Sequence[Claimed]) -> tuple[list[str], list[str]]:
