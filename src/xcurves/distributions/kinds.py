@@ -25,6 +25,7 @@ from xcurves.core.schema import (
     View,
 )
 from xcurves.core.validation import is_without_training
+from xcurves.core.variables import with_interval
 from xcurves.say.numbers import span, units_of
 from xcurves.say.result_frames import captioned
 
@@ -48,9 +49,7 @@ NEWCOMBE = "Newcombe (2006), Part 2, Stat. Med. 25, 559-573, doi:10.1002/sim.232
 BAND = "exact equal local levels (beyond 20,000 trials Dvoretzky-Kiefer-Wolfowitz-Massart), everywhere at once"
 
 
-def final_scores(
-    curves: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def final_scores(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return scores at the last level that all runs of a task have, no options, and which level."""
     if is_without_training(curves):
         return curves.isel(training=0, drop=True), {}, {}
@@ -78,28 +77,20 @@ def final_scores_of_runs(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, 
     return final_scores(curves)
 
 
-def trials_of_search(
-    scores: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def trials_of_search(scores: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the scores of a search, of which readers say what chose its trials."""
     if "sampler" not in scores.attrs or scores.sizes["training"] > 1:
-        raise NotApplicableError(
-            "scores are not of trials of a search: they have no attr 'sampler'",
-            obvious=True,
-        )
+        raise NotApplicableError("scores are not of trials of a search: they have no attr 'sampler'", obvious=True)
     return asked_trials(scores)
 
 
-def asked_trials(
-    scores: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def asked_trials(scores: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the scores of trials, whatever chose them; of curves those at the end."""
     return scores.isel(training=-1, drop=True), {}, {}
 
 
 _TASK = ("task",)
 _PAIR = ("task", "pair")
-_PAIR_CI = ("task", "pair", "ci_bound")
 _CVAR = ("task", "cvar_level")
 _THRESHOLD = ("task", "threshold")
 _SCORE_CI = ("task", "score", "ci_bound")
@@ -127,76 +118,30 @@ PERFORMANCE_CDF = ResultKind(
         "iqm": Var(_TASK, "interquartile mean of scores", "score"),
         "cvar": Var(_CVAR, "CVaR of the best scores", "score"),
         "cvar_lower": Var(_CVAR, "CVaR of the worst scores", "score"),
-        "statistic_ci": Var(
-            ("task", "param", "ci_bound"),
-            "confidence interval of a statistic, in its units",
-            "score",
-        ),
+        "statistic_ci": Var(("task", "param", "ci_bound"), "confidence interval of a statistic, in its units", "score"),
         "score_quantile": Var(("task", "probability"), "score", "score"),
         "score_quantile_ci": Var(("task", "probability", "ci_bound"), "interval of the inverse CDF", "score"),
-        "cdf": Var(
-            ("task", "score"),
-            "share of trials at or below the score",
-            when="scores_at",
-            known=_up_to_budget,
-        ),
-        "cdf_ci": Var(
-            _SCORE_CI,
-            "confidence interval of the CDF",
-            when="scores_at",
-            known=_up_to_budget,
-        ),
+        "cdf": Var(("task", "score"), "share of trials at or below the score", when="scores_at", known=_up_to_budget),
+        "cdf_ci": Var(_SCORE_CI, "confidence interval of the CDF", when="scores_at", known=_up_to_budget),
         "cdf_band": Var(
-            _SCORE_CI,
-            "confidence band of the CDF",
-            when="scores_at, interval='exact'",
-            known=_up_to_budget,
+            _SCORE_CI, "confidence band of the CDF", when="scores_at, interval='exact'", known=_up_to_budget
         ),
         "partial_mean_above": Var(_THRESHOLD, "mean score, 0 below the threshold", "score", when="threshold"),
         "prob_above": Var(_THRESHOLD, "share of trials that meet the threshold", when="threshold"),
         "optimality_gap": Var(_TASK, "mean distance to the target, none beyond it", "score", when="target"),
-        "tolerance": Var(
-            ("task", "ci_bound"),
-            "interval of the share of trials",
-            "score",
-            when="tolerance",
-        ),
+        "tolerance": Var(("task", "ci_bound"), "interval of the share of trials", "score", when="tolerance"),
         "tolerance_lower": Var(_TASK, "score that the share of trials reaches", "score", when="tolerance"),
-        "tolerance_n": Var(
-            _TASK,
-            "trials that the interval of the share needs",
-            dtype=np.int64,
-            when="tolerance",
-        ),
-        "share_infinite": Var(
-            _TASK,
-            "share of trials that failed, or of times not reached",
-            coord=True,
-        ),
+        "tolerance_n": Var(_TASK, "trials that the interval of the share needs", dtype=np.int64, when="tolerance"),
+        "share_infinite": Var(_TASK, "share of trials that failed, or of times not reached", coord=True),
         "n_trials": Var(_TASK, "number of trials", dtype=np.int64, coord=True),
         "n_units": Var(
-            _TASK,
-            "number of units in the smallest stratum",
-            dtype=np.int64,
-            when="strata or unit",
-            coord=True,
+            _TASK, "number of units in the smallest stratum", dtype=np.int64, when="strata or unit", coord=True
         ),
         "strata_unlike": Var(
-            _TASK,
-            "whether strata have unlike numbers of trials",
-            dtype=np.int64,
-            when="strata",
-            coord=True,
+            _TASK, "whether strata have unlike numbers of trials", dtype=np.int64, when="strata", coord=True
         ),
     },
-    coords={
-        "cvar_level": (),
-        "param": (),
-        "probability": (),
-        "ci_bound": CI_BOUNDS,
-        "score": (),
-        "threshold": (),
-    },
+    coords={"cvar_level": (), "param": (), "probability": (), "ci_bound": CI_BOUNDS, "score": (), "threshold": ()},
     core=("run",),
     references=(JORDAN, LOCAL_LEVELS, MOSCOVICH, EFRON_1987),
     method=(
@@ -205,18 +150,14 @@ PERFORMANCE_CDF = ResultKind(
         "trials along {dim}",
     ),
     table=captioned(
-        text.statistic_table,
-        "Statistics of the final scores with their intervals; ∞ where the runs set no limit.",
+        text.statistic_table, "Statistics of the final scores with their intervals; ∞ where the runs set no limit."
     ),
     statements=text.statistic_statements,
     part=Part(
         4,
         final_scores_of_runs,
         select_asked=final_scores,
-        digest=captioned(
-            text.statistic_digest,
-            "Statistics of the final scores, a row for each task and algorithm.",
-        ),
+        digest=captioned(text.statistic_digest, "Statistics of the final scores, a row for each task and algorithm."),
     ),
     views={
         "inverse_cdf": View(
@@ -258,35 +199,15 @@ COMPARE_DISTRIBUTIONS = ResultKind(
     question="Whose runs score higher?",
     argument="scores",
     variables={
-        "prob_greater": Var(_PAIR, "probability that the first scores higher, ties half"),
-        "prob_greater_ci": Var(
-            _PAIR_CI,
-            "confidence interval of the probability that the first scores higher",
-        ),
-        "prob_greater_ci_simultaneous": Var(_PAIR_CI, "interval of that probability, for all pairs together"),
-        "quantile_difference": Var(
-            (*_PAIR, "probability"),
-            "difference of scores",
-            "score",
-            known=_both_reached,
-        ),
-        "share_infinite_a": Var(
-            _PAIR,
-            "share of trials of the first that failed, or of times not reached",
-            coord=True,
-        ),
+        **with_interval("prob_greater", _PAIR, "probability that the first scores higher, ties half", together="pairs"),
+        "quantile_difference": Var((*_PAIR, "probability"), "difference of scores", "score", known=_both_reached),
+        "share_infinite_a": Var(_PAIR, "share of trials of the first that failed, or of times not reached", coord=True),
         "share_infinite_b": Var(
-            _PAIR,
-            "share of trials of the second that failed, or of times not reached",
-            coord=True,
+            _PAIR, "share of trials of the second that failed, or of times not reached", coord=True
         ),
         "n_trials": Var(("task", "algorithm"), "number of trials", dtype=np.int64, coord=True),
         "n_units": Var(
-            _PAIR,
-            "number of trials in the smallest stratum of either",
-            dtype=np.int64,
-            when="strata",
-            coord=True,
+            _PAIR, "number of trials in the smallest stratum of either", dtype=np.int64, when="strata", coord=True
         ),
         "quantile_difference_band": Var(
             (*_PAIR, "probability", "ci_bound"),
@@ -297,11 +218,7 @@ COMPARE_DISTRIBUTIONS = ResultKind(
         ),
         "dominance": Var(_PAIR, _DOMINANCE, dtype=np.int8, when="no strata"),
         "ks_statistic": Var(_PAIR, "Kolmogorov-Smirnov distance", when="no strata"),
-        "ks_pvalue": Var(
-            _PAIR,
-            "permutation p-value of the Kolmogorov-Smirnov distance",
-            when="no strata",
-        ),
+        "ks_pvalue": Var(_PAIR, "permutation p-value of the Kolmogorov-Smirnov distance", when="no strata"),
         "ks_pvalue_adjusted": Var(_PAIR, "Kolmogorov-Smirnov p-value adjusted over pairs", when="no strata"),
     },
     coords={"pair": (), "ci_bound": CI_BOUNDS, "probability": (), **PAIR_COORDS},
@@ -357,32 +274,16 @@ TUNING_CURVE = ResultKind(
     argument="scores",
     variables={
         "best_median": Var(_CURVE, "median best score seen", "score"),
-        "best_median_ci": Var(
-            _CURVE_CI,
-            "pointwise interval of the median best",
-            "score",
-            when="no select",
-        ),
+        "best_median_ci": Var(_CURVE_CI, "pointwise interval of the median best", "score", when="no select"),
         "best_median_band": Var(_CURVE_CI, "simultaneous band of the median best", "score", when="no select"),
         "best_mean": Var(_CURVE, "mean best score seen", "score"),
         "best_mean_band": Var(_CURVE_CI, "simultaneous band of the mean best", "score", when="no select"),
         "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
-        "difference_band": Var(
-            _PAIRS_CI,
-            "simultaneous band of the difference of medians",
-            "score",
-            when=_MATCH,
-        ),
-        "trials_to_match": Var(
-            _PAIRS,
-            "trials of the first with the median best of k of the second",
-            when=_MATCH,
-        ),
+        "difference_band": Var(_PAIRS_CI, "simultaneous band of the difference of medians", "score", when=_MATCH),
+        "trials_to_match": Var(_PAIRS, "trials of the first with the median best of k of the second", when=_MATCH),
         "trials_to_match_ci": Var(_PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH),
         "trials_to_match_reversed": Var(
-            _PAIRS,
-            "trials of the second with the median best of k of the first",
-            when=_MATCH,
+            _PAIRS, "trials of the second with the median best of k of the first", when=_MATCH
         ),
         "trials_to_match_reversed_ci": Var(
             _PAIRS_CI, "trials of the second that may match k of the first", when=_MATCH
@@ -404,12 +305,7 @@ TUNING_CURVE = ResultKind(
         "of trials together.",
     ),
     statements=tuning_text.tuning_statements,
-    part=Part(
-        None,
-        trials_of_search,
-        select_asked=asked_trials,
-        refuses=True,
-    ),
+    part=Part(None, trials_of_search, select_asked=asked_trials, refuses=True),
     views={
         "best": View(
             Drawing(picture=plots.best, options=SCALED),

@@ -76,13 +76,7 @@ def statistics(result: xr.Dataset) -> xr.DataArray:
         values = _statistic(result, name)
         if values is not None:
             by_name[name] = values
-    joint = xr.concat(
-        list(by_name.values()),
-        "param",
-        coords="minimal",
-        compat="override",
-        combine_attrs="drop",
-    )
+    joint = xr.concat(list(by_name.values()), "param", coords="minimal", compat="override", combine_attrs="drop")
     return joint.assign_coords(param=list(by_name))
 
 
@@ -295,12 +289,7 @@ def _marks(values: xr.DataArray, low: xr.DataArray, high: xr.DataArray, *, highe
     if not higher:
         of_scores = -1
     # 0: neither end is better.
-    signs = {
-        "score_std": 0,
-        "optimality_gap": -1,
-        "prob_above": 1,
-        "partial_mean_above": int(higher),
-    }
+    signs = {"score_std": 0, "optimality_gap": -1, "prob_above": 1, "partial_mean_above": int(higher)}
     names = [name.split(" ")[0] for name in values["param"].to_numpy().tolist()]
     sign = xr.DataArray([signs.get(name, of_scores) for name in names], dims="param")
     upward = (values * sign.where(sign != 0)).fillna(-np.inf)

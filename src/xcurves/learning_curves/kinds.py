@@ -1,182 +1,84 @@
-"""The kinds of results of learning curves and of scaling laws."""
+"""The kinds of results of learning curves; those of scaling laws are in `scaling_kinds`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
-from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
-from xcurves.core.schema import (
-    MOST_CURVES,
-    PAIR_COORDS,
-    Comparison,
-    Drawing,
-    Part,
-    ResultKind,
-    Var,
-    View,
+from xcurves.core.schema import MOST_CURVES, Comparison, Drawing, Part, ResultKind, Var, View
+from xcurves.core.variables import one_where, with_interval
+from xcurves.learning_curves.scaling_kinds import (
+    COMPARE_SCALING_LAWS,
+    FIT_SCALING_LAW,
+    OPTIMAL_ALLOCATION,
+    PREDICT_LOSS,
 )
 from xcurves.learning_curves.unfit_curves import REASONS
-from xcurves.learning_curves.unfit_laws import LAW_REASONS
+from xcurves.learning_curves.variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
-    from xcurves.learning_curves import error_rates, plots, scaling_text, tables, text
+    from xcurves.learning_curves import error_rates, plots, tables, text
 else:
-    error_rates, scaling_text = later("xcurves.learning_curves", "error_rates", "scaling_text")
-    plots, tables, text = later("xcurves.learning_curves", "plots", "tables", "text")
+    error_rates, plots, tables, text = later("xcurves.learning_curves", "error_rates", "plots", "tables", "text")
 
 COMPARED = ("error_at_n", "data_reliance", "large_sample_error")
-_TASK = ("task",)
 _SIZE = ("task", "training")
 _PARAM = ("task", "param")
-_RUN = ("task", "run")
 _N = ("task", "n")
-_FLOP = ("task", "flop")
 _CROSSING = ("task", "crossing")
-_OF_PARAM = "that of param"
-_OF_BOTH = "that of param times that of cov_param"
-_AT = {"at": Var(_TASK, "the size N", "training")}
+_AT = {"at": Var(TASK, "the size N", "training")}
 _HOIEM = (
     "Hoiem, Gupta, Li & Shlapentokh-Rothman (2021), Learning Curves for Analysis of Deep Networks, ICML, PMLR 139, "
     "4287-4296",
 )
-_HOFFMANN = (
-    "Hoffmann et al. (2022), Training Compute-Optimal Large Language Models, doi:10.48550/arXiv.2203.15556",
-    "Besiroglu, Erdil, Barnett & You (2024), Chinchilla Scaling: A Replication Attempt, doi:10.48550/arXiv.2404.10102",
-)
-
-
-def points_of_law(
-    losses: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
-    """Return losses at points of model size and tokens, of which readers or calls say which they are."""
-    if not {"model_size", "tokens"} <= set(losses.coords) or losses.sizes["training"] > 1:
-        raise NotApplicableError("scores have no coordinates model_size and tokens", obvious=True)
-    points = losses.isel(training=0, drop=True)
-    if points.sizes["algorithm"] == 1:
-        points = points.squeeze("algorithm", drop=True)
-    return points, {}, {}
-
-
-def _one_where(dims: tuple[str, ...], words: str, when: str | None = None, *, coord: bool = False) -> Var:
-    return Var(dims, f"1 where {words}", dtype=np.int8, when=when, coord=coord)
-
-
-def _unfit(thing: str, reasons: dict[int, str]) -> Var:
-    codes = ", ".join(f"{code} {why}" for code, why in reasons.items())
-    return Var(
-        _TASK,
-        f"why the {thing} is not fitted: 0 fitted, {codes}",
-        dtype=np.int8,
-        coord=True,
-    )
-
-
-def _with_interval(
-    name: str,
-    dims: tuple[str, ...],
-    words: str,
-    units: str = "1",
-    when: str | None = None,
-) -> dict[str, Var]:
-    """Return a variable and its interval."""
-    interval = Var((*dims, "ci_bound"), f"confidence interval of the {words}", units, when=when)
-    return {name: Var(dims, words, units, when=when), f"{name}_ci": interval}
-
-
-def _predicted(
-    dims: tuple[str, ...],
-    words: str,
-    units: str,
-    given: str,
-    far: str,
-    when: str | None = None,
-) -> dict[str, Var]:
-    """Return the variables of predicted errors or losses: with intervals, also if the law is `given`."""
-    of_law = Var(
-        (*dims, "ci_bound"),
-        f"confidence interval of the {words}, {given}",
-        units,
-        when=when,
-    )
-    both = _with_interval("prediction", dims, words, units, when)
-    return {
-        **both,
-        "prediction_ci_given_law": of_law,
-        "extrapolated": _one_where(dims, far, when),
-    }
-
-
-_ERRORS = (
-    _N,
-    "predicted error",
-    "rate",
-    "if it is a power law",
-    "the size lies far outside the measured ones",
-)
-_LOSSES = (
-    "predicted loss of a run",
-    "score",
-    "given the law",
-    "the size is far outside those of the runs",
-)
-
+_ERRORS = (_N, "predicted error", "rate", "if it is a power law", "the size lies far outside the measured ones")
+__all__ = [  # by their names, among them those of scaling laws
+    "COMPARE_LEARNERS",
+    "COMPARE_SCALING_LAWS",
+    "FIT_POWER_LAW",
+    "FIT_SCALING_LAW",
+    "LEAVE_ONE_SIZE_OUT",
+    "OPTIMAL_ALLOCATION",
+    "PREDICT",
+    "PREDICT_LOSS",
+]
 
 FIT_POWER_LAW = ResultKind(
     name="fit_power_law",
     question="What would more data buy?",
     argument="errors",
     variables={
-        "error_at_n": Var(_TASK, "error at the size N", "rate"),
-        "data_reliance": Var(_TASK, "data-reliance at the size N", "rate"),
-        "gamma": Var(_TASK, "exponent of the learning curve"),
-        "alpha": Var(_TASK, "asymptotic error", "rate"),
-        "eta": Var(_TASK, "factor of n^gamma", "eta"),
-        "delta": Var(_TASK, "factor of n^(2 gamma)", "delta", when="quadratic"),
-        "backtest_error": Var(
-            _TASK,
-            "root mean squared log error, per root octave, at its own last octaves",
-        ),
-        "backtest_error_law": Var(_TASK, "the same of the power law alone"),
-        "backtest_error_last_fall": Var(_TASK, "the same of the last fall alone"),
-        "n_cuts": Var(_TASK, "number of cuts at which the curve was backtested", dtype=np.int64),
-        "fitted_from": Var(
-            _TASK,
-            "smallest size that the power law is fitted to",
-            "training",
-            coord=True,
-        ),
-        "n_sizes_used": Var(_TASK, "number of sizes that the power law is fitted to", dtype=np.int64),
-        "asymptote_at_bound": _one_where(_TASK, "the asymptotic error is 0, its lower bound"),
-        "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", _OF_PARAM),
-        "stderr": Var(
-            _PARAM,
-            "standard error of the parameter, with that of the exponent",
-            _OF_PARAM,
-        ),
-        "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", _OF_PARAM),
-        "covariance": Var(
-            (*_PARAM, "cov_param"),
-            "covariance of the parameters, with the exponent's",
-            _OF_BOTH,
-        ),
+        "error_at_n": Var(TASK, "error at the size N", "rate"),
+        "data_reliance": Var(TASK, "data-reliance at the size N", "rate"),
+        "gamma": Var(TASK, "exponent of the learning curve"),
+        "alpha": Var(TASK, "asymptotic error", "rate"),
+        "eta": Var(TASK, "factor of n^gamma", "eta"),
+        "delta": Var(TASK, "factor of n^(2 gamma)", "delta", when="quadratic"),
+        "backtest_error": Var(TASK, "root mean squared log error, per root octave, at its own last octaves"),
+        "backtest_error_law": Var(TASK, "the same of the power law alone"),
+        "backtest_error_last_fall": Var(TASK, "the same of the last fall alone"),
+        "n_cuts": Var(TASK, "number of cuts at which the curve was backtested", dtype=np.int64),
+        "fitted_from": Var(TASK, "smallest size that the power law is fitted to", "training", coord=True),
+        "n_sizes_used": Var(TASK, "number of sizes that the power law is fitted to", dtype=np.int64),
+        "asymptote_at_bound": one_where(TASK, "the asymptotic error is 0, its lower bound"),
+        "estimate_ci": Var((*_PARAM, "ci_bound"), "confidence interval of the parameter", OF_PARAM),
+        "stderr": Var(_PARAM, "standard error of the parameter, with that of the exponent", OF_PARAM),
+        "stderr_given_gamma": Var(_PARAM, "standard error of the parameter, given the exponent", OF_PARAM),
+        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters, with the exponent's", OF_BOTH),
         "fitted": Var(_SIZE, "error by the learning curve", "rate"),
-        "r_squared": Var(_TASK, "share of the variance of the mean errors that the curve explains"),
-        "objective": Var(_TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"),
+        "r_squared": Var(TASK, "share of the variance of the mean errors that the curve explains"),
+        "objective": Var(TASK, "weighted sum of squares (Eq. 2), errors in percent", "objective"),
         "error_sd": Var(_SIZE, "standard deviation of the error of one fold", "rate"),
         "n_folds": Var(_SIZE, "number of folds", dtype=np.int64),
-        "gamma_at_edge": _one_where(_TASK, "the exponent is -0.99 or -0.01, an end of the grid", coord=True),
-        "unfit": _unfit("curve", REASONS),
-        "at_extrapolated": _one_where(_TASK, "N lies far outside the measured sizes", coord=True),
+        "gamma_at_edge": one_where(TASK, "the exponent is -0.99 or -0.01, an end of the grid", coord=True),
+        "unfit": unfit("curve", REASONS),
+        "at_extrapolated": one_where(TASK, "N lies far outside the measured sizes", coord=True),
         "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", coord=True),
-        **_predicted(*_ERRORS, when="predict_at"),
+        **predicted(*_ERRORS, when="predict_at"),
     },
     coords={"param": (), "cov_param": (), "ci_bound": CI_BOUNDS, "n": (), **_AT},
     core=("run", "training"),
@@ -222,19 +124,13 @@ PREDICT = ResultKind(
     question="Which errors are predicted?",
     argument="fit_power_law",
     variables={
-        **_predicted(*_ERRORS),
+        **predicted(*_ERRORS),
         "prediction_by_law": Var(_N, "predicted error by the power law alone", "rate"),
         "prediction_last_fall": Var(_N, "predicted error if the last fall goes on", "rate"),
         "prediction_ci_given_gamma": Var((*_N, "ci_bound"), "interval of the prediction, given the exponent", "rate"),
-        **_with_interval("change", _N, "predicted error less that at the size N", "rate"),
-        **_with_interval("change_ratio", _N, "predicted error over that at the size N"),
-        **_with_interval(
-            "difference",
-            _N,
-            "difference to the prediction for the reference",
-            "rate",
-            "reference",
-        ),
+        **with_interval("change", _N, "predicted error less that at the size N", "rate"),
+        **with_interval("change_ratio", _N, "predicted error over that at the size N"),
+        **with_interval("difference", _N, "difference to the prediction for the reference", "rate", "reference"),
         "mean_error": Var(_SIZE, "measured error, mean over folds", "rate", when="the fit"),
         "fitted": Var(_SIZE, "error by the learning curve", "rate", when="the fit"),
     },
@@ -247,10 +143,7 @@ PREDICT = ResultKind(
         "intervals that allow for the error of extrapolation.",
         "folds",
     ),
-    table=captioned(
-        tables.prediction_table,
-        "Predicted errors with intervals, and the change from the size N.",
-    ),
+    table=captioned(tables.prediction_table, "Predicted errors with intervals, and the change from the size N."),
     statements=text.prediction_statements,
     views={
         "prediction": View(
@@ -264,7 +157,7 @@ PREDICT = ResultKind(
                 "band": "Shades: their intervals.",
             },
             panels={"algorithm": MOST_CURVES},
-        ),
+        )
     },
     overlaid=("algorithm",),
 )
@@ -274,20 +167,10 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     question="Does the power law fit?",
     argument="errors",
     variables={
-        "rmse": Var(
-            ("task", "variant", "training"),
-            "root mean squared error at a size, from others",
-            "rate",
-        ),
-        "r_squared": Var(
-            ("task", "variant"),
-            "share of the variance of mean errors explained, all sizes fitted",
-        ),
-        "pvalue": Var(
-            ("task", "variant"),
-            "p-value of the paired t-test against the first variant",
-        ),
-        "n_curves": Var(_TASK, "number of curves", dtype=np.int64),
+        "rmse": Var(("task", "variant", "training"), "root mean squared error at a size, from others", "rate"),
+        "r_squared": Var(("task", "variant"), "share of the variance of mean errors explained, all sizes fitted"),
+        "pvalue": Var(("task", "variant"), "p-value of the paired t-test against the first variant"),
+        "n_curves": Var(TASK, "number of curves", dtype=np.int64),
     },
     coords={"variant": ()},
     rows=("variant",),
@@ -309,29 +192,14 @@ COMPARE_LEARNERS = ResultKind(
     question="Which learner needs more data?",
     argument="fit_power_law",
     variables={
-        **_with_interval("difference", _PARAM, "difference to the reference learner", "rate"),
-        "difference_ci_simultaneous": Var(
-            (*_PARAM, "ci_bound"),
-            "confidence interval of the difference, for all learners together",
-            "rate",
-        ),
+        **with_interval("difference", _PARAM, "difference to the reference learner", "rate", together="learners"),
         "equal_from": Var(_CROSSING, "smallest size from where no difference is shown", "training"),
         "equal_to": Var(_CROSSING, "largest size up to where no difference is shown", "training"),
-        "crossing_size": Var(
-            _CROSSING,
-            "size at which the curves cross, with shown differences around it",
-            "training",
+        "crossing_size": Var(_CROSSING, "size at which the curves cross, with shown differences around it", "training"),
+        **with_interval(
+            "data_multiplier", TASK, "times the data that the reference needs for the same error", together="learners"
         ),
-        **_with_interval(
-            "data_multiplier",
-            _TASK,
-            "times the data that the reference needs for the same error",
-        ),
-        "data_multiplier_ci_simultaneous": Var(
-            (*_TASK, "ci_bound"),
-            "confidence interval of that, for all learners together",
-        ),
-        "data_multiplier_extrapolated": _one_where(_TASK, "that is far outside the reference's measured sizes"),
+        "data_multiplier_extrapolated": one_where(TASK, "that is far outside the reference's measured sizes"),
     },
     coords={"param": COMPARED, "ci_bound": CI_BOUNDS, "crossing": (), **_AT},
     core=(),
@@ -365,194 +233,7 @@ COMPARE_LEARNERS = ResultKind(
                 "arrow": "Arrows mark sides without a limit.",
             },
             panels={"param": 1},
-        ),
+        )
     },
     overlaid=("algorithm",),
-)
-
-
-def _predicted_losses(dims: tuple[str, ...], when: str | None = None) -> dict[str, Var]:
-    """Return the variables of predicted losses; whether they are extrapolated is a coordinate."""
-    found = _predicted(dims, *_LOSSES, when)
-    found["extrapolated"] = replace(found["extrapolated"], coord=True)
-    return found
-
-
-def _allocated(when: str | None = None) -> dict[str, Var]:
-    """Return the variables of an allocation of compute."""
-    return {
-        **_with_interval("n_opt", _FLOP, "best number of parameters", when=when),
-        **_with_interval("d_opt", _FLOP, "best number of tokens", when=when),
-        **_with_interval(
-            "tokens_per_parameter",
-            _FLOP,
-            "best number of tokens for each parameter",
-            when=when,
-        ),
-        **_with_interval(
-            "loss_at_optimum",
-            _FLOP,
-            "loss at the best division of compute",
-            "score",
-            when=when,
-        ),
-        "ratio_extrapolated": _one_where(
-            _FLOP,
-            "tokens per parameter are outside those of the runs",
-            when,
-            coord=True,
-        ),
-    }
-
-
-_EXPONENT = _with_interval("allocation_exponent", _TASK, "exponent of compute in the best number of parameters")
-_METHOD = (
-    "Loss was modelled as E + A N^-alpha + B D^-beta of parameters N and tokens D, by Huber's loss of log residuals; "
-    "intervals of runs are widened by how badly the law predicts its own later runs."
-)
-
-_of_law = partial(  # what follows from fitted laws
-    ResultKind,
-    argument="fit_scaling_law",
-    core=(),
-    references=_HOFFMANN,
-    method=(_METHOD, "runs"),
-)
-
-FIT_SCALING_LAW = ResultKind(
-    name="fit_scaling_law",
-    question="What would more compute buy?",
-    argument="losses",
-    variables={
-        **_allocated("compute"),
-        **_EXPONENT,
-        "estimate": Var(_PARAM, "parameter of the law", _OF_PARAM),
-        "estimate_ci_given_law": Var((*_PARAM, "ci_bound"), "interval of the parameter, given the law", _OF_PARAM),
-        "stderr": Var(_PARAM, "standard error of the parameter, given the law", _OF_PARAM),
-        "covariance": Var((*_PARAM, "cov_param"), "covariance of the parameters", _OF_BOTH),
-        "at_bound": _one_where(_PARAM, "the parameter is at an end of what is fitted", coord=True),
-        "backtest_error": Var(_TASK, "root mean squared log error, per root octave, at its own later runs"),
-        "exponent_backtest_error": Var(_TASK, "root mean squared drift of the allocation exponent, per root octave"),
-        "n_opt_backtest_error": Var(_TASK, "root mean squared drift of log best model sizes, per root octave"),
-        "delta": Var(_TASK, "log residual at which Huber's loss turns linear"),
-        "objective": Var(_TASK, "sum of Huber's loss of log residuals"),
-        "n_runs": Var(_TASK, "number of runs", dtype=np.int64),
-        **_predicted_losses(_N, when="predict_at"),
-        "loss": Var(_RUN, "loss", "score", coord=True),
-        "fitted": Var(_RUN, "loss by the law", "score", coord=True),
-        "backtest_prediction": Var(
-            _RUN,
-            "loss as the runs below the last cut before predict it",
-            "score",
-            coord=True,
-        ),
-        "unfit": _unfit("law", LAW_REASONS),
-    },
-    coords={
-        "param": (),
-        "cov_param": (),
-        "ci_bound": CI_BOUNDS,
-        "n": (),
-        "flop": (),
-        "at_model_size": Var(("n",), "parameters of the model"),
-        "at_tokens": Var(("n",), "tokens"),
-    },
-    core=("run",),
-    references=_HOFFMANN,
-    table=captioned(
-        scaling_text.law_table,
-        "Scaling laws: parameters, by how much each misses its own later runs an octave, and the exponent a.",
-    ),
-    statements=scaling_text.law_statements,
-    part=Part(None, points_of_law, refuses=True),
-    views={
-        "isoflop": View(
-            Drawing(picture=plots.isoflop),
-            "Loss against model size. Dots are runs, curves the law at equal compute, both coloured by compute.",
-            panels={"algorithm": 1},
-        ),
-        "fitted": View(
-            Drawing(picture=plots.fitted),
-            "Measured loss against loss by the law. Crosses are later runs as the runs below a cut predict them.",
-            default=False,
-            panels={"algorithm": 1},
-        ),
-        "allocation": View(
-            Drawing(picture=plots.allocation),
-            "Best model size against compute, its interval shaded. Dots: runs; the dashed line: the largest.",
-            default=False,
-            panels={"algorithm": 1},
-        ),
-    },
-    method=(_METHOD, "runs"),
-    overlaid=("algorithm",),
-)
-
-PREDICT_LOSS = _of_law(
-    name="predict_loss",
-    question="Which losses are predicted?",
-    variables=_predicted_losses(_TASK),
-    coords={"ci_bound": CI_BOUNDS},
-    table=captioned(scaling_text.loss_table, "Predicted losses of a run, with intervals."),
-    statements=scaling_text.loss_statements,
-)
-
-OPTIMAL_ALLOCATION = _of_law(
-    name="optimal_allocation",
-    question="How is compute best divided?",
-    variables={**_allocated(), **_EXPONENT},
-    coords={"flop": (), "ci_bound": CI_BOUNDS},
-    rows=("flop",),
-    table=captioned(
-        scaling_text.allocation_table,
-        "Best division of compute, with intervals.",
-    ),
-    statements=scaling_text.allocation_statements,
-)
-
-
-def _of_suites(name: str, dims: tuple[str, ...], words: str, when: str | None = None) -> dict[str, Var]:
-    """Return a variable of pairs with its interval, by itself and for all pairs together."""
-    together = Var(
-        (*dims, "ci_bound"),
-        f"confidence interval of the {words}, for all pairs together",
-        when=when,
-    )
-    return _with_interval(name, dims, words, when=when) | {f"{name}_ci_simultaneous": together}
-
-
-COMPARE_SCALING_LAWS = _of_law(
-    name="compare_scaling_laws",
-    question="Which suite needs less compute?",
-    variables={
-        **_of_suites(
-            "exponent_difference",
-            _TASK,
-            "difference of the allocation exponents, second minus first",
-        ),
-        **_of_suites(
-            "loss_ratio",
-            _TASK,
-            "loss of the second suite over that of the first",
-            when="at",
-        ),
-        **_of_suites(
-            "compute_multiplier",
-            _FLOP,
-            "times the compute of the second suite",
-            when="compute",
-        ),
-    },
-    coords={
-        "flop": (),
-        "ci_bound": CI_BOUNDS,
-        **PAIR_COORDS,
-    },
-    rows=("flop",),
-    table=captioned(
-        scaling_text.suite_table,
-        "Pairs of suites: ratio of losses, and how many times the compute the second needs for the same loss, with "
-        "intervals for all pairs together.",
-    ),
-    statements=scaling_text.suite_statements,
 )

@@ -33,10 +33,7 @@ _CLIPPED = "E has its lower bound at 0, the exponent of the allocation lies from
 
 def amount(value: float) -> str:
     """Return a number of parameters or tokens: 66 B, 1.4 T."""
-    return next(
-        (f"{number(value / scale)} {letter}" for scale, letter in _SCALES if value >= scale),
-        number(value),
-    )
+    return next((f"{number(value / scale)} {letter}" for scale, letter in _SCALES if value >= scale), number(value))
 
 
 def _budgets(result: xr.Dataset) -> list[tuple[str, str]]:
@@ -44,12 +41,7 @@ def _budgets(result: xr.Dataset) -> list[tuple[str, str]]:
     if "flop" not in result.dims:
         return []
     with_ci = ["n_opt", "tokens_per_parameter", "loss_at_optimum"]
-    names = [
-        *with_ci,
-        *(f"{name}_ci" for name in with_ci),
-        "ratio_extrapolated",
-        "flop",
-    ]
+    names = [*with_ci, *(f"{name}_ci" for name in with_ci), "ratio_extrapolated", "flop"]
     units = str(result["loss_at_optimum"].attrs.get("units", "1"))
     return [(row.prefix, _say_allocation(row, units)) for row in rows_of(result, names, ["flop"])]
 
@@ -86,14 +78,7 @@ def _brief(said: Sequence[str], given: str = "") -> str:
 
 def law_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what compute buys, the law, and how it misses its own later runs."""
-    names = [
-        "backtest_error",
-        "unfit",
-        "at_bound",
-        "n_runs",
-        "allocation_exponent",
-        "allocation_exponent_ci",
-    ]
+    names = ["backtest_error", "unfit", "at_bound", "n_runs", "allocation_exponent", "allocation_exponent_ci"]
     laws = rows_of(result, names, more={"estimate": result["estimate"].sel(param=list(PARAMS))})
     fitted = [law for law in laws if not law.unfit]
     known = {law.prefix for law in fitted}
@@ -104,10 +89,7 @@ def law_statements(result: xr.Dataset) -> Iterator[Statement]:
         predicted = rows_of(result, ["prediction", "prediction_ci", "at_model_size", "at_tokens"], ["n"])
         details += [f"{row.prefix}{_predicted(row)}." for row in predicted if row.prefix in known]
     if len(details) > _LINES:
-        details = [
-            *details[:_LINES],
-            f"{len(details) - _LINES} more lines are in the table.",
-        ]
+        details = [*details[:_LINES], f"{len(details) - _LINES} more lines are in the table."]
     cautions: dict[str, list[str]] = {}
     for law in fitted:
         for caution in _cautions(law):
@@ -182,21 +164,12 @@ def loss_statements(result: xr.Dataset) -> Iterator[Statement]:
 
 def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how compute is best divided."""
-    return statements(
-        _brief([prefix + said for prefix, said in _budgets(result)], _ONE_LAW),
-        [],
-        [_OF_RUNS],
-    )
+    return statements(_brief([prefix + said for prefix, said in _budgets(result)], _ONE_LAW), [], [_OF_RUNS])
 
 
 def _say_losses(row: Row) -> str:
     """Return how the losses of two suites compare, the one with the lower loss first."""
-    first, second, ratio, (low, high) = (
-        row.algorithm_b,
-        row.algorithm_a,
-        row.loss_ratio,
-        row.loss_ratio_ci,
-    )
+    first, second, ratio, (low, high) = (row.algorithm_b, row.algorithm_a, row.loss_ratio, row.loss_ratio_ci)
     if isnan(ratio):
         return "nothing can be said: a suite has no law"
     if ratio > 1:
@@ -241,10 +214,7 @@ def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
 def law_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each law."""
     columns = {str(name): result["estimate"].sel(param=name, drop=True) for name in result["param"].to_numpy()}
-    columns |= {
-        "backtest": result["backtest_error"],
-        "a": result["allocation_exponent"],
-    }
+    columns |= {"backtest": result["backtest_error"], "a": result["allocation_exponent"]}
     columns |= bounds(result["allocation_exponent_ci"], "a_")
     return frame_of({**columns, "runs": result["n_runs"]})
 
@@ -259,25 +229,14 @@ def loss_table(result: xr.Dataset) -> pd.DataFrame:
 def allocation_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each budget."""
     return _with_intervals(
-        result,
-        {
-            "n_opt": "n",
-            "d_opt": "d",
-            "tokens_per_parameter": "ratio",
-            "loss_at_optimum": "loss",
-        },
+        result, {"n_opt": "n", "d_opt": "d", "tokens_per_parameter": "ratio", "loss_at_optimum": "loss"}
     )
 
 
 def suite_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each pair of suites and budget."""
     return _with_intervals(
-        result,
-        {
-            "loss_ratio": "ratio",
-            "compute_multiplier": "multiplier",
-            "exponent_difference": "exponent",
-        },
+        result, {"loss_ratio": "ratio", "compute_multiplier": "multiplier", "exponent_difference": "exponent"}
     )
 
 

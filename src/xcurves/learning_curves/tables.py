@@ -20,13 +20,7 @@ def fit_table(result: xr.Dataset) -> pd.DataFrame:
     if result.attrs.get("asymptote") == "free":
         return frame_of(columns)
     with np.errstate(invalid="ignore"):  # curves that are not fitted have NaN
-        names = (
-            "unfit",
-            "asymptote_at_bound",
-            "gamma_at_edge",
-            "gamma",
-            "backtest_error",
-        )
+        names = ("unfit", "asymptote_at_bound", "gamma_at_edge", "gamma", "backtest_error")
         notes = xr.apply_ufunc(_note, *(result[name] for name in names), vectorize=True)
     return frame_of({**columns, "backtest": result["backtest_error"], "note": notes})
 
@@ -46,20 +40,9 @@ def _note(unfit: int, at_bound: int, at_edge: int, gamma: float, rho: float) -> 
 def prediction_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each size."""
     own = {} if "n" in result.dims else {"n": result["n"]}
-    columns = {
-        **own,
-        "prediction": result["prediction"],
-        **bounds(result["prediction_ci"]),
-        "change": result["change"],
-    }
-    changes = {
-        **bounds(result["change_ci"], "change_"),
-        "ratio": result["change_ratio"],
-    }
-    ratios = {
-        **bounds(result["change_ratio_ci"], "ratio_"),
-        "extrapolated": result["extrapolated"],
-    }
+    columns = {**own, "prediction": result["prediction"], **bounds(result["prediction_ci"]), "change": result["change"]}
+    changes = {**bounds(result["change_ci"], "change_"), "ratio": result["change_ratio"]}
+    ratios = {**bounds(result["change_ratio_ci"], "ratio_"), "extrapolated": result["extrapolated"]}
     return frame_of({**columns, **changes, **ratios}, [] if own else ["n"])
 
 
@@ -68,12 +51,7 @@ def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     if "training" not in result.dims:  # one size was selected
         result = result.expand_dims("training")
     by_size = {f"{level:g}": result["rmse"].sel(training=level, drop=True) for level in result["training"].to_numpy()}
-    columns = {
-        "R2": result["r_squared"],
-        **by_size,
-        "avg": result["rmse"].mean("training"),
-        "p": result["pvalue"],
-    }
+    columns = {"R2": result["r_squared"], **by_size, "avg": result["rmse"].mean("training"), "p": result["pvalue"]}
     return frame_of(columns, ["variant"])
 
 
@@ -82,10 +60,7 @@ def learner_table(result: xr.Dataset) -> pd.DataFrame:
     columns: dict[str, xr.DataArray] = {}
     for parameter in result["param"].to_numpy():
         here = result.sel(param=parameter, drop=True)
-        columns |= {
-            str(parameter): here["difference"],
-            **bounds(here["difference_ci_simultaneous"], f"{parameter}_"),
-        }
+        columns |= {str(parameter): here["difference"], **bounds(here["difference_ci_simultaneous"], f"{parameter}_")}
     for i in range(result.sizes["crossing"]):
         stretch = result.isel(crossing=i)
         columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}

@@ -62,10 +62,7 @@ Row = SimpleNamespace
 
 
 def rows_of(
-    result: xr.Dataset,
-    names: Sequence[str],
-    along: Sequence[str] = (),
-    more: Mapping[str, xr.DataArray] | None = None,
+    result: xr.Dataset, names: Sequence[str], along: Sequence[str] = (), more: Mapping[str, xr.DataArray] | None = None
 ) -> list[Row]:
     """Return each task of a result, and each label of dims `along` in it, as plain numbers, lists of other dims.
 
@@ -75,10 +72,7 @@ def rows_of(
     inner = {dim: result.sizes[dim] for dim in along if dim in result.dims}
     sizes = {dim: result.sizes[dim] for dim in task_dims(first)} | inner
     columns = {"prefix": np.repeat(result_names(first), prod(inner.values())).tolist()}
-    for name, variable in {
-        **{name: result[name] for name in names},
-        **(more or {}),
-    }.items():
+    for name, variable in {**{name: result[name] for name in names}, **(more or {})}.items():
         values = on_dims(variable, {**sizes, **variable.sizes}).to_numpy()
         columns[name] = values.reshape(len(columns["prefix"]), *values.shape[len(sizes) :]).tolist()
     rows = zip(*columns.values(), strict=True)
@@ -95,32 +89,15 @@ def change_in_percent(ratio: float, bounds: Sequence[float]) -> str:
     """Return how an error changes, given what it is multiplied by: "falls by 22 % (12 to 31)"."""
     low, high = bounds
     if ratio <= 1:
-        verb, change, ends = (
-            "falls",
-            100 * (1 - ratio),
-            (100 * (1 - high), 100 * (1 - low)),
-        )
+        verb, change, ends = ("falls", 100 * (1 - ratio), (100 * (1 - high), 100 * (1 - low)))
     else:
-        verb, change, ends = (
-            "rises",
-            100 * (ratio - 1),
-            (100 * (low - 1), 100 * (high - 1)),
-        )
+        verb, change, ends = ("rises", 100 * (ratio - 1), (100 * (low - 1), 100 * (high - 1)))
     return f"{verb} by {rounded(change, decimals_of(*ends, change))} % ({interval(*ends, estimate=change)})"
 
 
 def fit_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what more data would change, every curve, and how it was fitted."""
-    names = [
-        "error_at_n",
-        "data_reliance",
-        "gamma",
-        "unfit",
-        "gamma_at_edge",
-        "at_extrapolated",
-        "at",
-        "n_folds",
-    ]
+    names = ["error_at_n", "data_reliance", "gamma", "unfit", "gamma_at_edge", "at_extrapolated", "at", "n_folds"]
     backtests = ["backtest_error", "backtest_error_law", "backtest_error_last_fall"]
     stated = {f"{name}_ci": result["estimate_ci"].sel(param=name) for name in names[:3]}
     # which predictions need whole
@@ -238,16 +215,7 @@ def _fitted_how(result: xr.Dataset, known: list[Row]) -> Iterator[str]:
 
 def prediction_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield the predictions at the last size, all of few curves, and how they were made."""
-    names = [
-        "prediction",
-        "prediction_ci",
-        "change",
-        "change_ci",
-        "change_ratio",
-        "change_ratio_ci",
-        "at",
-        "n",
-    ]
+    names = ["prediction", "prediction_ci", "change", "change_ci", "change_ratio", "change_ratio_ci", "at", "n"]
     names.append("extrapolated")
     if "difference" in result:
         names += ["difference", "difference_ci"]
@@ -279,10 +247,7 @@ def _say_prediction(row: Row, result: xr.Dataset) -> str:
     if "difference" in result:
         difference = between(row.difference, row.difference_ci, row.units)
         change += f"; it differs from that of {result.attrs['reference']} by {difference}"
-    size, predicted = (
-        number(row.n),
-        between(row.prediction, row.prediction_ci, row.units),
-    )
+    size, predicted = (number(row.n), between(row.prediction, row.prediction_ci, row.units))
     sentence = f"at size {size} the predicted error is {predicted}; from {number(row.at)} to {size} the error {change}"
     if row.extrapolated:
         sentence += "; this is far outside the measured sizes"
@@ -382,10 +347,7 @@ def _plain(row: Row) -> str:
 
 def _extremes(rows: Sequence[Row], name: str) -> str:
     """Return the least and the largest of a variable, with the names of their curves."""
-    ranked = sorted(
-        (row for row in rows if not isnan(getattr(row, name))),
-        key=lambda row: getattr(row, name),
-    )
+    ranked = sorted((row for row in rows if not isnan(getattr(row, name))), key=lambda row: getattr(row, name))
     ends = ranked
     if len(ranked) > 2:
         ends = [ranked[0], ranked[-1]]

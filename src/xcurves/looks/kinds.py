@@ -10,15 +10,7 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError, comparable
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
-from xcurves.core.schema import (
-    PAIR_COORDS,
-    Comparison,
-    Drawing,
-    Part,
-    ResultKind,
-    Var,
-    View,
-)
+from xcurves.core.schema import PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
@@ -32,16 +24,13 @@ _BY_LOOK = ("task", "pair", "look")
 _INTERVAL = (*_BY_LOOK, "ci_bound")
 
 
-def planned_looks(
-    curves: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def planned_looks(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return the curves of the tasks that can be compared, if `assign_looks` says how many looks are planned."""
     if "look" not in curves.coords:
         raise NotApplicableError("runs have no coordinate look", obvious=True)
     if "n_looks" not in curves["look"].attrs:
         raise NotApplicableError(
-            "the coordinate look does not say how many looks are planned: assign_looks(..., n_looks=6)",
-            expected=True,
+            "the coordinate look does not say how many looks are planned: assign_looks(..., n_looks=6)", expected=True
         )
     taken, _, attrs = comparable(curves)
     return taken, {"n_looks": int(curves["look"].attrs["n_looks"])}, attrs
@@ -55,54 +44,27 @@ SEQUENTIAL = ResultKind(
         "undecided": Var(("task", "pair"), "1 where more runs are needed, else 0", dtype=np.int64),
         "pvalue_adjusted": Var(_BY_LOOK, "sequential p-value adjusted over pairs"),
         "pvalue": Var(_BY_LOOK, "sequential p-value"),
-        "rejected": Var(
-            _BY_LOOK,
-            "1 where the algorithms are shown to differ by this look, else 0",
-            dtype=np.int64,
-        ),
+        "rejected": Var(_BY_LOOK, "1 where the algorithms are shown to differ by this look, else 0", dtype=np.int64),
         "statistic": Var(_BY_LOOK, "studentized difference of means within batches"),
         "critical_value": Var(_BY_LOOK, "statistic from which a pair by itself is rejected at this look"),
         "pvalue_stagewise": Var(_BY_LOOK, "stagewise p-value, at the first rejection or the last look"),
         "difference": Var(_BY_LOOK, "difference of mean scores", "score"),
         "difference_ci_simultaneous": Var(
-            _INTERVAL,
-            "repeated interval of the difference, for all pairs together",
-            "score",
-            when="intervals",
+            _INTERVAL, "repeated interval of the difference, for all pairs together", "score", when="intervals"
         ),
-        "difference_ci": Var(
-            _INTERVAL,
-            "repeated interval of the difference, by itself",
-            "score",
-            when="intervals",
-        ),
+        "difference_ci": Var(_INTERVAL, "repeated interval of the difference, by itself", "score", when="intervals"),
         "chance": Var(
-            _BY_LOOK,
-            "share of cases in which looks left show it, as uncertain as it is now",
-            when="intervals",
+            _BY_LOOK, "share of cases in which looks left show it, as uncertain as it is now", when="intervals"
         ),
-        "chance_at_ci": Var(
-            _INTERVAL,
-            "that share if the difference is at an end of its interval",
-            when="intervals",
-        ),
+        "chance_at_ci": Var(_INTERVAL, "that share if the difference is at an end of its interval", when="intervals"),
         "futile": Var(
-            _BY_LOOK,
-            "1 where the looks left are unlikely to show it, else 0",
-            dtype=np.int64,
-            when="intervals",
+            _BY_LOOK, "1 where the looks left are unlikely to show it, else 0", dtype=np.int64, when="intervals"
         ),
         "n_runs": Var(("task", "algorithm", "look"), "number of runs so far"),
-        "n_runs_next": Var(
-            ("task", "algorithm"),
-            "runs in the next batch, as in the latest; 0 if all is decided",
-        ),
+        "n_runs_next": Var(("task", "algorithm"), "runs in the next batch, as in the latest; 0 if all is decided"),
         "n_assignments": Var(_BY_LOOK, "number of nested assignments evaluated"),
         "run_digest": Var(
-            ("algorithm", "run"),
-            "changes with the scores and the look of a run",
-            dtype=np.int64,
-            when="past",
+            ("algorithm", "run"), "changes with the scores and the look of a run", dtype=np.int64, when="past"
         ),
     },
     coords={"pair": (), "look": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
@@ -163,46 +125,26 @@ GATE = ResultKind(
     variables={
         "decision": Var(_EACH, "decision about the candidate", dtype=np.int8),
         "difference": Var(_EACH, "difference of mean scores, candidate minus champion", "score"),
-        "difference_ci": Var(
-            (*_EACH, "ci_bound"),
-            "interval of the difference, at the last look",
-            "score",
-        ),
+        "difference_ci": Var((*_EACH, "ci_bound"), "interval of the difference, at the last look", "score"),
         "pvalue": Var(_EACH, "one-sided p-value of a better candidate, at the last look"),
         "n_runs": Var(_EACH, "number of runs of the candidate that were compared", dtype=np.int64),
         "n_runs_champion": Var(_EACH, "number of runs of the champion that were compared", dtype=np.int64),
         "runs_to_make": Var(_EACH, "runs to make of the candidate", dtype=np.int64),
         "runs_to_make_champion": Var(_EACH, "runs to make of the champion", dtype=np.int64),
         "n_failed": Var(
-            _EACH,
-            "failed runs of the champion, made to run it again, that were passed over",
-            dtype=np.int64,
+            _EACH, "failed runs of the champion, made to run it again, that were passed over", dtype=np.int64
         ),
         "champion_mean": Var(_EACH, "mean score of the champion's runs that were compared", "score"),
-        "same_scores": Var(
-            _EACH,
-            "1 where candidate and champion have the same scores, else 0",
-            dtype=np.int8,
-        ),
-        "progress": Var(
-            (),
-            "how much better the present champion is than the first, in runs of the audit",
-            "score",
-        ),
+        "same_scores": Var(_EACH, "1 where candidate and champion have the same scores, else 0", dtype=np.int8),
+        "progress": Var((), "how much better the present champion is than the first, in runs of the audit", "score"),
         "progress_ci": Var(("ci_bound",), "interval of the progress", "score"),
         "champion_moved_pvalue": Var(
-            (),
-            "p-value of the first half of the present champion's runs of the audit against the rest",
+            (), "p-value of the first half of the present champion's runs of the audit against the rest"
         ),
         "n_runs_audit": Var(("which",), "number of runs that decided nothing", dtype=np.int64),
         "audit_mean": Var(("which",), "mean score of the runs that decided nothing", "score"),
         "audit_mean_ci": Var(("which", "ci_bound"), "interval of the mean of the audit", "score"),
-        "run_digest": Var(
-            ("algorithm", "run"),
-            "changes with the scores of a run",
-            dtype=np.int64,
-            when="past",
-        ),
+        "run_digest": Var(("algorithm", "run"), "changes with the scores of a run", dtype=np.int64, when="past"),
     },
     coords={
         "candidate": (),

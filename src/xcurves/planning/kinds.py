@@ -22,18 +22,10 @@ if TYPE_CHECKING:
 else:
     plots, text = later("xcurves.planning", "plots", "text")
 
-REFERENCES = (
-    *PIATER,
-    "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404",
-)
+REFERENCES = (*PIATER, "Clopper & Pearson (1934), Biometrika 26, 404-413, doi:10.1093/biomet/26.4.404")
 EFRON_1979 = "Efron (1979), Ann. Stat. 7, 1-26, doi:10.1214/aos/1176344552"
 _OF_PVALUE = ("task", "effect", "error_term")
-_COORDS: dict[str, tuple[str, ...]] = {
-    "effect": (),
-    "error_term": (),
-    "pair": (),
-    "ci_bound": CI_BOUNDS,
-}
+_COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (), "ci_bound": CI_BOUNDS}
 
 
 def _plan_table(result: xr.Dataset) -> pd.DataFrame:
@@ -55,17 +47,11 @@ RUNS_NEEDED = ResultKind(
         "runs_needed_assured": Var(_OF_PVALUE, "runs per algorithm that reach the power with assurance 0.8"),
         "runs_needed_ci": Var((*_OF_PVALUE, "ci_bound"), "interval of the runs needed, over pilots"),
         "power_at_many_runs": Var(
-            _OF_PVALUE,
-            "power for tasks like these with any number of runs",
-            when="the test across_tasks",
+            _OF_PVALUE, "power for tasks like these with any number of runs", when="the test across_tasks"
         ),
         "rate": Var((*_OF_PVALUE, "n_runs"), "share of data sets in which the test rejects"),
         "rate_ci": Var((*_OF_PVALUE, "n_runs", "ci_bound"), "exact binomial interval of the rate"),
-        "n_replications": Var(
-            (*_OF_PVALUE, "n_runs"),
-            "number of data sets with a p-value",
-            dtype=np.int64,
-        ),
+        "n_replications": Var((*_OF_PVALUE, "n_runs"), "number of data sets with a p-value", dtype=np.int64),
         "expected_runs": Var(
             ("task", "n_runs"),
             "mean number of runs per algorithm until all its pairs are decided",

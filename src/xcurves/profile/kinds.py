@@ -11,16 +11,7 @@ from xcurves.core.applicability import comparable
 from xcurves.core.labels import CI_BOUNDS, EFFECTS
 from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
-from xcurves.core.schema import (
-    ALONG,
-    MOST_BANDS,
-    PAIR_COORDS,
-    Drawing,
-    Part,
-    ResultKind,
-    Var,
-    View,
-)
+from xcurves.core.schema import ALONG, MOST_BANDS, PAIR_COORDS, Drawing, Part, ResultKind, Var, View
 from xcurves.say.pairs import ALONG_TRAINING, IN_BAND
 from xcurves.say.result_frames import captioned
 
@@ -52,43 +43,26 @@ SS_PROFILE = ResultKind(
         "f": _of_level("F ratio of the level"),
         "cluster": _of_level("number of the cluster of levels"),
         "cluster_pvalue": _of_level("randomization p-value of the mass of the cluster"),
-        "ss_null_upper": _of_level(
-            "critical value of the simple sum of squares at the level by itself",
-            "score^2",
-        ),
+        "ss_null_upper": _of_level("critical value of the simple sum of squares at the level by itself", "score^2"),
         "ss_null_upper_simultaneous": _of_level(
-            "critical value of the simple sum of squares at all levels together",
-            "score^2",
+            "critical value of the simple sum of squares at all levels together", "score^2"
         ),
         "first_significant": Var(("task",), f"first {_SMALL_P}", "training", when="inference"),
         "last_significant": Var(("task",), f"last {_SMALL_P}", "training", when="inference"),
         "interval_fraction": Var(
-            ("task", "effect", "interval"),
-            "fraction of the sum of squares in the interval",
-            when="intervals",
+            ("task", "effect", "interval"), "fraction of the sum of squares in the interval", when="intervals"
         ),
         "interval_pvalue": Var(
-            _INTERVAL,
-            "randomization p-value of the simple sum of squares in the interval",
-            when="interval tests",
+            _INTERVAL, "randomization p-value of the simple sum of squares in the interval", when="interval tests"
         ),
         "interval_pvalue_adjusted": Var(
-            _INTERVAL,
-            "randomization p-value adjusted over intervals",
-            when="interval tests",
+            _INTERVAL, "randomization p-value adjusted over intervals", when="interval tests"
         ),
         "curve_difference": Var(_PAIR, "difference of mean scores", "score", when="few pairs"),
         "curve_difference_band": Var(
-            (*_PAIR, "ci_bound"),
-            "band of the difference for all pairs and levels together",
-            "score",
-            when="few pairs",
+            (*_PAIR, "ci_bound"), "band of the difference for all pairs and levels together", "score", when="few pairs"
         ),
-        "equivalent": Var(
-            _LEVEL,
-            "1 where every pairwise difference is shown to be within the margin",
-            when="margin",
-        ),
+        "equivalent": Var(_LEVEL, "1 where every pairwise difference is shown to be within the margin", when="margin"),
         "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64, coord=True),
         "n_resamples": Var(("task",), "number of reassignments evaluated", dtype=np.int64, coord=True),
         "n_assignments": Var(("task",), "number of distinct assignments", coord=True),

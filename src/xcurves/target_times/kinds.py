@@ -13,17 +13,7 @@ from xcurves.core.applicability import NotApplicableError
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.later import later
 from xcurves.core.scales import SPEED
-from xcurves.core.schema import (
-    DASHED,
-    JOINED,
-    PAIR_COORDS,
-    Comparison,
-    Drawing,
-    Part,
-    ResultKind,
-    Var,
-    View,
-)
+from xcurves.core.schema import DASHED, JOINED, PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.say.result_frames import captioned
 
@@ -53,9 +43,7 @@ def _of_runs(cell: tuple[str, ...]) -> dict[str, Var]:
     }
 
 
-def against_reference(
-    curves: xr.DataArray,
-) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
+def against_reference(curves: xr.DataArray) -> tuple[xr.DataArray, dict[str, Any], dict[str, str]]:
     """Return curves and the algorithm that ``attrs["reference"]`` names, else the first, where there are several."""
     algorithms = curves["algorithm"].to_numpy().tolist()
     if len(algorithms) < 2:
@@ -81,10 +69,7 @@ MEAN_TIME_TO_TARGET = ResultKind(
         "interval of all levels at which a t test of the mean against the target does not reject.",
         "runs are taken to be independent, their mean to be normally distributed",
     ),
-    table=captioned(
-        text.time_table,
-        "The training at which mean curves reach the target, with its interval.",
-    ),
+    table=captioned(text.time_table, "The training at which mean curves reach the target, with its interval."),
     statements=text.time_statements,
     views={
         "time": View(
@@ -100,53 +85,26 @@ SPEEDUP = ResultKind(
     question="How much sooner than the reference?",
     argument="curves",
     variables={
-        "speedup": Var(
-            _CELL,
-            "time of the reference over that of the algorithm; over tasks the geometric mean",
-        ),
+        "speedup": Var(_CELL, "time of the reference over that of the algorithm; over tasks the geometric mean"),
         "speedup_ci_simultaneous": Var(
-            (*_CLAIM, "ci_bound"),
-            "confidence interval of the speed-up, for all comparisons together",
+            (*_CLAIM, "ci_bound"), "confidence interval of the speed-up, for all comparisons together"
         ),
         "speedup_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the speed-up, by itself"),
         "pvalue_adjusted": Var(_CLAIM, "p-value of no speed-up, adjusted over algorithms"),
         "pvalue": Var(_CLAIM, "p-value of no speed-up"),
         "time": Var(_JOINED, "training at which the mean score reaches the level", "training"),
         "time_ci": Var((*_JOINED, "ci_bound"), "confidence interval of that time", "training"),
-        "reference_time": Var(
-            ("task", JOINED),
-            "training at which the reference has the level",
-            "training",
-        ),
+        "reference_time": Var(("task", JOINED), "training at which the reference has the level", "training"),
         "reference_time_ci": Var(("task", JOINED, "ci_bound"), "confidence interval of that time", "training"),
         "reference_level": Var(("task", JOINED), "score that is to be reached", "score"),
-        "reference_falls": Var(
-            ("task", JOINED),
-            "1 where the mean of the reference is better before its last level",
-        ),
-        "rise_speedup": Var(
-            _CELL,
-            "speed-up to the level where the reference had 90 % of its rise",
-            when="last",
-        ),
+        "reference_falls": Var(("task", JOINED), "1 where the mean of the reference is better before its last level"),
+        "rise_speedup": Var(_CELL, "speed-up to the level where the reference had 90 % of its rise", when="last"),
         "rise_speedup_ci": Var(
-            (*_CELL, "ci_bound"),
-            "confidence interval of that, for all comparisons together",
-            when="last",
+            (*_CELL, "ci_bound"), "confidence interval of that, for all comparisons together", when="last"
         ),
-        "rise_time": Var(
-            _CELL,
-            "training at which the mean score reaches that level",
-            "training",
-            when="last",
-        ),
+        "rise_time": Var(_CELL, "training at which the mean score reaches that level", "training", when="last"),
         "rise_reference_time": Var(("task",), "training at which the reference does", "training", when="last"),
-        "rise_level": Var(
-            ("task",),
-            "score where the reference had 90 % of its rise",
-            "score",
-            when="last",
-        ),
+        "rise_level": Var(("task",), "score where the reference had 90 % of its rise", "score", when="last"),
         "speedup_gap": Var(_CELL, _GAP, when="each"),
         "mean_curve": Var((*_CELL, EVALUATION), "mean score", "score", when="each"),
         "reference_curve": Var(("task", EVALUATION), "mean score of the reference", "score", when="each"),
@@ -159,12 +117,7 @@ SPEEDUP = ResultKind(
         "task_speedup_gap": Var(_JOINED, _GAP, when="task"),
         **_of_runs(_JOINED),
         "n_tasks": Var(_CELL, "number of tasks that say something", dtype=np.int64, when="task"),
-        "n_censored": Var(
-            _CELL,
-            "number of those that bound the ratio on one side only",
-            dtype=np.int64,
-            when="task",
-        ),
+        "n_censored": Var(_CELL, "number of those that bound the ratio on one side only", dtype=np.int64, when="task"),
     },
     coords={"task_effect": TASK_CLAIMS, "ci_bound": CI_BOUNDS},
     rows=("algorithm", "task_effect"),
@@ -208,12 +161,7 @@ SPEEDUP = ResultKind(
             "like these.",
         ),
         "curves": View(
-            Drawing(
-                picture=plots.levels,
-                title=plots.against,
-                suits=plots.has_curves,
-                options=DASHED,
-            ),
+            Drawing(picture=plots.levels, title=plots.against, suits=plots.has_curves, options=DASHED),
             "Mean curves, the score that is to be reached (dashed), and when each algorithm reaches it, with its "
             "interval; the distance to the large marker, the reference, is the speed-up. Where that is open at an end, "
             "hollow markers say when each reaches the level where the reference had 90 % of its rise (dotted).",
@@ -233,8 +181,7 @@ def _of_each_task(var: Var) -> Var:
 
 
 EACH_SPEEDUP = replace(
-    SPEEDUP,
-    variables={name: _of_each_task(var) for name, var in SPEEDUP.variables.items() if var.when != "task"},
+    SPEEDUP, variables={name: _of_each_task(var) for name, var in SPEEDUP.variables.items() if var.when != "task"}
 )
 
 PERFORMANCE_PROFILE = ResultKind(
@@ -242,33 +189,20 @@ PERFORMANCE_PROFILE = ResultKind(
     question="How often is each within a factor of the best?",
     argument="times",
     variables={
-        "score": Var(
-            _CELL,
-            "mean over tasks of the area under the profile, 1 the best everywhere",
-        ),
+        "score": Var(_CELL, "mean over tasks of the area under the profile, 1 the best everywhere"),
         "score_ci": Var((*_CLAIM, "ci_bound"), "confidence interval of the score"),
         "share": Var((*_CELL, "tau"), "share of tasks within that factor of the best time"),
         "difference": Var(("task", "pair"), "difference of scores"),
-        "difference_ci": Var(
-            ("task", "pair", "task_effect", "ci_bound"),
-            "confidence interval of the difference",
-        ),
+        "difference_ci": Var(("task", "pair", "task_effect", "ci_bound"), "confidence interval of the difference"),
         "difference_ci_simultaneous": Var(
-            ("task", "pair", "ci_bound"),
-            "interval of the difference, for tasks like these and all pairs together",
+            ("task", "pair", "ci_bound"), "interval of the difference, for tasks like these and all pairs together"
         ),
         "pvalue": Var(("task", "pair"), "p-value of the difference, for tasks like these"),
         "pvalue_adjusted": Var(("task", "pair"), "p-value of the difference, adjusted over pairs"),
         "n_reached": Var(_CELL, "number of tasks that are solved", dtype=np.int64),
         "n_tasks": Var(("task",), "number of tasks", dtype=np.int64),
     },
-    coords={
-        "tau": (),
-        "task_effect": TASK_CLAIMS,
-        "ci_bound": CI_BOUNDS,
-        "pair": (),
-        **PAIR_COORDS,
-    },
+    coords={"tau": (), "task_effect": TASK_CLAIMS, "ci_bound": CI_BOUNDS, "pair": (), **PAIR_COORDS},
     rows=("algorithm", "task_effect"),
     core=("algorithm", "run"),
     references=(

@@ -11,27 +11,10 @@ import xarray as xr
 
 from xcurves.core import labels, provenance
 from xcurves.core.schema import About, Claim, Statement, statements
-from xcurves.say.numbers import (
-    count,
-    ends_of,
-    estimated,
-    interval,
-    joined,
-    listed,
-    number,
-    quantity,
-    units_of,
-)
+from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, units_of
 from xcurves.say.pairs import beside_reference
 from xcurves.say.result_frames import bounds, frame_of
-from xcurves.target_times.display import (
-    DISPLAYED,
-    displayed,
-    ends_of_ratio,
-    heading,
-    is_one_sided,
-    say_ratio,
-)
+from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, heading, is_one_sided, say_ratio
 
 _MOST = 3  # algorithms that an answer names
 _LINES = 6  # further facts that a summary has
@@ -82,10 +65,7 @@ def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Da
 def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
     """Return all cells with their words, the smallest value of a variable (times `sign`) first, unknown ones last."""
     cells = _cells(result, xr.ones_like(result[name], bool))
-    return sorted(
-        cells,
-        key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308),
-    )
+    return sorted(cells, key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308))
 
 
 def _why(cell: xr.Dataset) -> str:
@@ -395,24 +375,15 @@ def speedup_table(result: xr.Dataset) -> pd.DataFrame:
     if "task_effect" not in result["speedup_ci"].dims:
         columns |= {**_limits(shown[DISPLAYED]), "p": result["pvalue_adjusted"]}
         reached = result["time"].where(np.isfinite(result["time"]))
-        columns |= {
-            "time": result["time"],
-            "sooner_by": result["reference_time"] - reached,
-        }
+        columns |= {"time": result["time"], "sooner_by": result["reference_time"] - reached}
         if "rise_speedup" in result:
-            columns |= {
-                "speedup_90": result["rise_speedup"],
-                **_limits(result["rise_speedup_ci"], "speedup_90_"),
-            }
+            columns |= {"speedup_90": result["rise_speedup"], **_limits(result["rise_speedup_ci"], "speedup_90_")}
     else:
         for claim in result["task_effect"].to_numpy().tolist():
             of_claim = shown.sel(task_effect=claim, drop=True)
             columns |= _limits(of_claim[DISPLAYED], f"{claim}_")
             columns[f"{claim}_p"] = of_claim["pvalue_adjusted"]
-        columns |= {
-            "median": result["median_speedup"],
-            **_limits(result["median_speedup_ci"], "median_"),
-        }
+        columns |= {"median": result["median_speedup"], **_limits(result["median_speedup_ci"], "median_")}
         columns["tasks"] = result["n_tasks"]
     frame = frame_of(columns, ["algorithm"])
     frame.attrs["interval"] = heading(result)
