@@ -301,7 +301,7 @@ def test_a_declaration_has_few_fields():
         *("comparison", "table", "statements", "views", "part"),
         *("method", "scores_method", "by_task", "for_programs", "overlaid"),
     }
-    assert of_views == {"draw", "caption", "default", "panels", "many"}
+    assert of_views == {"drawing", "caption", "default", "panels", "many"}
 
 
 @pytest.mark.plain(4)

@@ -9,8 +9,8 @@ import pytest
 import xcurves
 from browser import EXECUTABLE, Browser
 from refusals import refused
-from strategies import make_curves
-from xcurves.core.refusal import give
+from strategies import make_curves, make_errors
+from xcurves.core.refusal import call, give
 from xcurves.pictures.styles import OTHER_COLOURS
 
 pytest.importorskip("plotly")
@@ -91,7 +91,8 @@ def test_results_along_the_budget_or_training_are_explored():
     known = profile["mean_curve"][2].dropna("budget_fraction")
     np.testing.assert_allclose(numbers(of(figure, "mean")[2].to_plotly_json()["y"]), known, rtol=1e-6)
     pairs = accuracy.isel(task=0, algorithm=slice(3)).curves.pairwise(n_resamples=99, rng=0)
-    assert [trace.name for trace in of(pairs.curves.explore(), "mean")] == pairs.pair.values.tolist()
+    drawn = pairs.curves.plot("curve_difference").get_legend_handles_labels()[1]
+    assert {trace.name for trace in of(pairs.curves.explore(), "mean")} == set(drawn)
 
 
 def test_long_curves_are_reduced_for_either_axis_and_keep_extremes():
@@ -118,6 +119,9 @@ def test_pairs_have_the_colours_of_static_pictures():
 def test_what_cannot_be_explored_is_said(curves, monkeypatch):
     one = curves.isel(task=0, drop=True)
     anova = one.curves.randomized_anova(n_resamples=9, rng=0, confidence_level=0.5)
+    left_out = xcurves.leave_one_size_out(make_errors([[30, 25, 22, 20, 19]]), sigma_hat_sq=1)
+    with refused("data", cure=call(".curves.plot")):
+        xcurves.explore(left_out)
     with refused("smooth", 1, cure=give(smooth=0.6)):
         one.curves.explore(smooth=1)
     with refused("smooth", "a", cure=give(smooth=0.6), kind=xcurves.WrongType):

@@ -12,9 +12,9 @@ from refusals import refused
 from strategies import make_curves
 from synthetic_results import named_with, synthetic_curves, synthetic_result
 from xcurves.core.schema import caption_of
+from xcurves.draw.room import Grid, Room
 from xcurves.kinds import kind
 from xcurves.multi_task import plots
-from xcurves.plotting.facets import Grid, Room
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,10 @@ from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
     from xcurves.anova import plots, tables, text
-    from xcurves.plotting import difference_curves
+    from xcurves.pictures import pair_curves
 else:
     plots, tables, text = later("xcurves.anova", "plots", "tables", "text")
-    (difference_curves,) = later("xcurves.plotting", "difference_curves")
+    (pair_curves,) = later("xcurves.pictures", "pair_curves")
 
 _BY_EFFECT = ("task", "effect", "error_term")
 _BY_PAIR = ("task", "effect", "pair")
@@ -203,7 +203,11 @@ PAIRWISE = ResultKind(
     ),
     views={
         "curve_difference": View(
-            Drawing(difference_curves.draw_along_training, suits=difference_curves.suits_along_training, options=ALONG),
+            Drawing(
+                picture=pair_curves.differences_along_training,
+                suits=pair_curves.suits_along_training,
+                options=ALONG,
+            ),
             {"": ALONG_TRAINING, "band": f"The band holds for all levels of its pair together: {IN_BAND}"},
             panels={"pair": MOST_BANDS},
         ),

@@ -33,8 +33,6 @@ from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
 from xcurves.core.scales import DIFFERENCE, Scale
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from xcurves.say.compared_pairs import Compared
 
 TASK = "task"  # in the dims of a variable: all dims that broadcast
@@ -189,27 +187,16 @@ class Picture(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What a view shows: a picture made from the result, or else what draws it, with its rows and columns."""
+    """The picture that a view makes of a result, and what can be asked of it."""
 
-    draw: Callable[[xr.Dataset, Axes], None] | None = None
-    picture: Callable[[xr.Dataset], Picture] | None = None
-    rows: Callable[[xr.Dataset], float] | None = None
-    columns: Callable[[xr.Dataset], float] | None = None
+    picture: Callable[[xr.Dataset], Picture]
     title: Callable[[xr.Dataset], str] | None = None
     # whether to draw it where nobody asked for it by name
     suits: Callable[[xr.Dataset], bool] = lambda _: True
     # of `plot`, that not every picture takes: "band", "columns", "linestyles", "xscale", "yscale"
     options: frozenset[str] = frozenset()
-    # letters of the names and numbers beside a panel of rows
-    beside: Callable[[xr.Dataset], float] | None = None
     claims: str = ""  # the dim of claims, one of which it shows
     tall: bool = False  # whether its figure grows with its rows beyond the usual height
-
-    def lists(self, result: xr.Dataset) -> bool:
-        """Return whether the view of a result lists things in rows."""
-        if self.picture is not None:
-            return self.picture(result).n_rows > 0
-        return self.rows is not None
 
 
 def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
@@ -225,21 +212,14 @@ def caption_of(said: str | Mapping[str, str], figure: Any) -> str:
 class View:
     """One picture of a result; task dims have a panel for each label."""
 
-    # a result without extra dims but those that share a panel
-    draw: Drawing | Callable[[xr.Dataset, Axes], None]
+    # of a result without extra dims but those that share a panel
+    drawing: Drawing
     # what readers see, by flags where it depends on what was drawn: see `caption_of`
     caption: str | Mapping[str, str]
     default: bool = True
     # How many labels of a dim share a panel at most; inf: the dim is an axis, which the result must have.
     panels: Mapping[str, float] = field(default_factory=dict)
     many: View | None = None  # draws all in one where there are many tasks or panels
-
-    @property
-    def drawing(self) -> Drawing:
-        """What draws it."""
-        if isinstance(self.draw, Drawing):
-            return self.draw
-        return Drawing(self.draw)
 
     @property
     def axes(self) -> list[str]:

@@ -56,7 +56,7 @@ def draw_cells(ax: Axes, picture: CellsPicture) -> None:
             bar.set_ticks(list(picture.steps), labels=list(picture.steps.values()))
     _name_cells(ax, picture.rows, picture.columns, size)
     if picture.x_label:
-        ax.set_xlabel(picture.x_label)
+        ax.set_xlabel(wrapped(picture.x_label))
     if picture.y_label:
         ax.set_ylabel(picture.y_label)
 

@@ -9,6 +9,7 @@ import xarray as xr
 
 from xcurves.draw.drawn_names import wrapped
 from xcurves.draw.marks import draw_key, draw_points, draw_span
+from xcurves.draw.pair_bars import draw_pair_bars
 from xcurves.draw.ticks import label_narrow, rescale, scale_training
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade
 from xcurves.pictures.styles import SHADE
@@ -60,6 +61,11 @@ def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
     ax.margins(x=_BESIDE_POINTS if picture.points else _BESIDE_LINES)
     _limit(ax, picture.x, picture.y)
     label_narrow(ax.yaxis)
+    if picture.x.names:
+        ax.set_xticks(range(len(picture.x.names)), picture.x.names, rotation=45, ha="right")
+    if picture.below:
+        draw_pair_bars(ax, picture.below, picture.x.asked)
+    ax.set_gid("; ".join(sorted(picture.said)))
 
 
 def _scale(ax: Axes, picture: CurvesPicture) -> None:
@@ -89,7 +95,8 @@ def _limit(ax: Axes, x: Scale, y: Scale) -> None:
     if low is not None and high is not None and any(other is not ax and other.has_data() for other in others):
         before = ax.get_ylim()
         low, high = min(low, before[0]), max(high, before[1])
-    ax.set_ylim(bottom=low, top=high)
+    if low is not None or high is not None:  # panels that share an axis go on to fit what they show
+        ax.set_ylim(bottom=low, top=high)
 
 
 def _columns(ax: Axes) -> int:

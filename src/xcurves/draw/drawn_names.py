@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -15,14 +15,10 @@ from xcurves.array_types import Floats
 from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import Labelled
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _ROUNDS = 100  # of moving names apart
 _LINE = 32  # letters in a line of a label
 # letters of a name that fit beside a panel, and how many of a longer one's last are kept
 _LONG, _KEPT = (28, 10)
-_FEW_ROWS = 24  # whose names have the usual size
 _SIDES = ("algorithm_a", "algorithm_b")
 
 
@@ -105,15 +101,6 @@ def _safe(words: str) -> str:
     if not lines or lines.startswith("_"):
         return f"\u200b{lines}"
     return lines
-
-
-def list_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name rows on the y axis, the first on top."""
-    size = None
-    if len(names) > _FEW_ROWS:
-        size = "x-small"
-    ax.set_yticks(range(len(names)), names, fontsize=size)
-    ax.set_ylim(len(names) - 0.5, -0.5)
 
 
 def moved_apart(heights: Floats, least: float) -> Floats:

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xcurves.array_types import Floats
-from xcurves.pictures.styles import SHADE
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -58,9 +55,3 @@ def slot_of(ax: Axes) -> tuple[float, float] | None:
     # a layout engine uses the whole figure
     n_rows, n_columns = place.get_gridspec().get_geometry()
     return width * len(place.colspan) / n_columns, height * len(place.rowspan) / n_rows
-
-
-def fill_band(ax: Axes, x: Floats, bounds: Floats, color: Any) -> None:
-    """Shade between two curves, shape (2, x), where both are known."""
-    if np.isfinite(bounds).all(axis=0).any():
-        ax.fill_between(x, *bounds, color=color, alpha=SHADE, linewidth=0, gid="band")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import xarray as xr
-
-from xcurves.core.schema import Picture, View
+from xcurves.core.schema import Picture
 from xcurves.draw.cells import draw_cells
 from xcurves.draw.curves import draw_curves
 from xcurves.draw.rows import draw_rows, draw_rows_beside
@@ -34,12 +32,3 @@ def draw_picture(ax: Axes, picture: Picture) -> None:
         draw_steps(ax, picture)
     else:
         raise TypeError(f"no drawer of {type(picture).__name__}")
-
-
-def draw_view(ax: Axes, view: View, result: xr.Dataset) -> None:
-    """Draw a view of a result on one Axes."""
-    drawing = view.drawing
-    if drawing.picture is not None:
-        draw_picture(ax, drawing.picture(result))
-    elif drawing.draw is not None:
-        drawing.draw(result, ax)

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.draw.drawn_names import longest_line, wrapped
+from xcurves.draw.drawn_names import wrapped
 from xcurves.say.numbers import label_of, short_level
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _LARGE = 10_000  # levels from here on are written short
 _MOST_DECADES = 100  # of levels, beyond which margins would leave the numbers that there are
 _DECADE, _NARROW = 30.0, 3.0  # ratios of ends below which a log axis has more ticks than powers of ten
 _NAMED = 12  # levels that get a tick each
-_LETTER = 0.52  # width of a small digit, of the height of a letter of labels
 
 
 def scale_training(
@@ -58,35 +57,11 @@ def scale_training(
     else:
         ax.set_xscale("symlog", linthresh=levels[1], linscale=0.5)
     if len(levels) <= _NAMED:
-        ax.set_xticks(levels, _tick_labels(levels, ax), fontsize="small")
+        ax.set_xticks(levels, list(map(short_level, levels)), fontsize="small")
         ax.minorticks_off()
     elif levels[0] == 0:
         decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
         ax.set_xticks([0, *10**decades])
-
-
-def _tick_labels(levels: Floats, ax: Axes) -> list[str]:
-    """Return labels of levels, "" where a label would touch the one before it or the last one."""
-    x = ax.xaxis.get_transform().transform(levels)
-    labels = [short_level(level) for level in levels]
-    # The longest label and a space, as a share of the axis.
-    letter = _LETTER * float(ax.xaxis.label.get_fontsize()) / 72 * ax.figure.dpi
-    widest = (longest_line(labels) + 1.5) * letter
-    least = widest / ax.get_window_extent().width * (x[-1] - x[0])
-    steps = np.diff(x)
-    # every second or third of even ones
-    if len(x) > 2 and steps.max() < 1.01 * steps.min():
-        stride = int(np.ceil(least / steps[0]))
-        kept = [""] * len(labels)
-        kept[::stride] = labels[::stride]
-        return kept
-    before = x[0]
-    for place in range(1, len(levels) - 1):
-        if min(x[place] - before, x[-1] - x[place]) >= least:
-            before = x[place]
-        else:
-            labels[place] = ""
-    return labels
 
 
 def _is_even(levels: Floats) -> bool:

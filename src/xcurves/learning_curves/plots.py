@@ -10,7 +10,6 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.array_types import Bools, Floats
-from xcurves.draw.drawn_names import wrapped
 from xcurves.learning_curves.scaling_laws import COST
 from xcurves.learning_curves.scaling_text import ONE_SIDED, amount
 from xcurves.learning_curves.text import MISSED
@@ -197,7 +196,7 @@ def learners(compared: xr.Dataset) -> RowsPicture:
     if param != "large_sample_error":
         where = f" at n = {sizes[0]:g}" if len(sizes) == 1 else " at N"
     said = with_units(_WORDS[param] + where, compared["difference"])
-    return RowsPicture(tuple(rows), wrapped(f"{said}, less that of {compared.attrs['reference']}"))
+    return RowsPicture(tuple(rows), f"{said}, less that of {compared.attrs['reference']}")
 
 
 def _parameters(curve: xr.Dataset, *, short: bool) -> tuple[str, str | None]:

@@ -104,7 +104,7 @@ SEQUENTIAL = ResultKind(
     for_programs=for_programs.of_sequential,
     views={
         "boundary": View(
-            Drawing(plots.draw_boundary, title=plots.one_pair),
+            Drawing(picture=plots.boundary, title=plots.one_pair),
             "The statistic of every pair at each look (dots) with the boundary of a pair by itself (dashed; arrows: "
             "nothing can be rejected yet). A filled star marks the look at which the pair was decided.",
             many=View(
@@ -178,7 +178,7 @@ GATE = ResultKind(
     for_programs=for_programs.of_gate,
     views={
         "record": View(
-            Drawing(plots.draw_record),
+            Drawing(picture=plots.record),
             {
                 "": "Mean scores of the candidates in their order: those that were kept are joined, with the runs that "
                 "they were kept for (selected: too high on average); small dots were not kept.",

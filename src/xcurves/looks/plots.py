@@ -2,76 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xcurves.looks.gate_replay import KEPT
 from xcurves.pictures.cells import CellsPicture, by_task, pair_cells, task_labels
-from xcurves.pictures.styles import OTHER_COLOURS, bounds_of
+from xcurves.pictures.curves import CurvesPicture, Points, Scale, Shade
+from xcurves.pictures.styles import OTHER_COLOURS, Style, bounds_of
 from xcurves.say.numbers import label_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _MOST_NAMED = 20  # candidates on the axis
-_HALF_WIDTH = 0.35  # of a band of the audit, in candidates
+_HALVES, _OPACITY = np.array([-0.35, 0.35]), 0.3  # ends of a band of the audit, in candidates, and its opacity
 _LONG = 14  # letters of a name that a label has no room for
 _LARGEST = 10.0  # times the median; larger statistics stand at the edge
+_EDGE = 0.97  # of the height of the panel
 
 
-def draw_boundary(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the statistic of a pair against looks, with the boundary."""
+def boundary(result: xr.Dataset) -> CurvesPicture:
+    """Return the statistic of a pair against looks, with the boundary."""
     pair = result.isel(pair=0)
-    looks, done = pair["look"].to_numpy(), ~np.isnan(pair["pvalue"].to_numpy())
-    statistic, boundary = (
-        pair["statistic"].to_numpy(),
-        pair["critical_value"].to_numpy(),
-    )
-    finite = np.array([2.0, *(each for each in (*statistic, *boundary) if np.isfinite(each))])
+    looks, done = pair["look"].to_numpy().astype(float), ~np.isnan(pair["pvalue"].to_numpy())
+    statistic, critical = pair["statistic"].to_numpy(), pair["critical_value"].to_numpy()
+    finite = np.array([2.0, *(each for each in (*statistic, *critical) if np.isfinite(each))])
     # larger statistics stand near it
     top = 1.25 * min(float(finite.max()), _LARGEST * float(np.median(finite)))
-    shown, some = np.minimum(statistic, 0.97 * top), done & np.isfinite(boundary)
-    ax.plot(
-        looks[some],
-        np.minimum(boundary[some], 0.97 * top),
-        "--_",
-        color="black",
-        linewidth=1,
-        markersize=12,
-    )
-    none = done & np.isinf(boundary)
-    ax.plot(
-        looks[none],
-        np.full(np.count_nonzero(none), 0.97 * top),
-        "^",
-        color="0.6",
-        markersize=5,
-    )
-    ax.plot(
-        looks[done],
-        shown[done],
-        "-o",
-        color=OTHER_COLOURS[0],
-        markerfacecolor="white",
-        markersize=5,
-    )
+    edge = _EDGE * top
+    shown = np.minimum(statistic, edge)
+    some, none = done & np.isfinite(critical), done & np.isinf(critical)
     decided = np.flatnonzero(pair["rejected"].to_numpy() == 1)[:1]
-    ax.plot(
-        looks[decided],
-        shown[decided],
-        "*",
-        color=OTHER_COLOURS[2],
-        markersize=13,
-        zorder=4,
+    return CurvesPicture(
+        [],
+        Scale(f"look ({answer_of(pair)})", low=0.5, high=len(looks) + 0.5, whole=True),
+        Scale("statistic T", low=0.0, high=top),
+        points=[
+            Points(looks[some], np.minimum(critical[some], edge), Style("black", "--", "_"), joined=True, size=2.4),
+            Points(looks[none], np.full(np.count_nonzero(none), edge), Style("0.6", "-", "^")),
+            Points(looks[done], shown[done], Style(OTHER_COLOURS[0], "-", "o"), joined=True, filled=False),
+            Points(looks[decided], shown[decided], Style(OTHER_COLOURS[2], "-", "*"), size=2.6),
+        ],
+        empty="no look",
     )
-    ax.set_ylim(0, top)
-    ax.set_xlim(0.5, len(looks) + 0.5)
-    ax.set_xticks(looks)
-    ax.grid(axis="y", alpha=0.3)
-    ax.set_xlabel(f"look ({answer_of(pair)})")
-    ax.set_ylabel("statistic T")
 
 
 def answer_of(pair: xr.Dataset) -> str:
@@ -113,40 +85,43 @@ def states(result: xr.Dataset) -> CellsPicture:
     return CellsPicture(values, tasks, tuple(result["pair"].to_numpy().tolist()), said=said, **look)
 
 
-def draw_record(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the means of the candidates in their order, kept ones joined, and the audit of two champions."""
+def record(result: xr.Dataset) -> CurvesPicture:
+    """Return the means of the candidates in their order, kept ones joined, and the audit of two champions."""
     means = (result["champion_mean"] + result["difference"]).to_numpy()
     kept = result["decision"].to_numpy() == KEPT
-    places = np.arange(1, len(means) + 1)
+    places = np.arange(1.0, len(means) + 1)
     # The first champion stands before the candidates, with the mean that the first of them met.
-    record = np.concatenate([[result["champion_mean"].to_numpy()[0]], means[kept]])
-    at = np.concatenate([[0], places[kept]])
-
-    ax.plot(places[~kept], means[~kept], "o", color="0.6", markersize=3)
-    ax.plot(at, record, "-o", color=OTHER_COLOURS[0], markersize=5)
-    _draw_audit(result, ax, [0, int(at[-1])])
-
+    at = np.concatenate([[0.0], places[kept]])
+    champions = np.concatenate([[result["champion_mean"].to_numpy()[0]], means[kept]])
     names = [str(result.attrs["baseline"]), *map(str, result["candidate"].to_numpy())]
-    if len(names) <= _MOST_NAMED:
-        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-    ax.set_xlim(-0.5, len(names) - 0.5)
-    ax.set_xlabel("candidates in their order")
-    ax.set_ylabel(_score_label(result))
-    ax.grid(axis="y", alpha=0.3)
+    audit = Style(OTHER_COLOURS[2], "-", "D")
+    audited = _audited(result, [0.0, float(at[-1])])
+    return CurvesPicture(
+        [],
+        Scale(
+            "candidates in their order",
+            low=-0.5,
+            high=len(names) - 0.5,
+            names=tuple(names) if len(names) <= _MOST_NAMED else (),
+        ),
+        Scale(_score_label(result)),
+        shades=[
+            Shade("", place + _HALVES, np.full(2, low), np.full(2, high), audit.color, _OPACITY, flag="band")
+            for place, _, low, high in audited
+        ],
+        points=[
+            Points(places[~kept], means[~kept], Style("0.6", "-", "o"), size=0.6),
+            Points(at, champions, Style(OTHER_COLOURS[0], "-", "o"), joined=True),
+            *(Points(np.array([place]), np.array([mean]), audit) for place, mean, _, _ in audited),
+        ],
+    )
 
 
-def _draw_audit(result: xr.Dataset, ax: Axes, at: list[int]) -> None:
-    """Draw the mean of the runs that decided nothing of the first and the present champion, with its interval."""
-    means = result["audit_mean"].sel(which=["first", "present"]).to_numpy()
-    low, high = bounds_of(result["audit_mean_ci"].sel(which=["first", "present"]))
-    for place, mean, below, above in zip(at, means, low, high, strict=True):
-        if not np.isfinite([mean, below, above]).all():
-            continue
-        ax.fill_between(
-            [place - _HALF_WIDTH, place + _HALF_WIDTH], below, above, color=OTHER_COLOURS[2], alpha=0.3, linewidth=0,
-            gid="band",
-        )  # fmt: skip
-        ax.plot(place, mean, "D", color=OTHER_COLOURS[2], markersize=5)
+def _audited(result: xr.Dataset, at: list[float]) -> list[tuple[float, float, float, float]]:
+    """Return the places of two champions with the mean of runs that decided nothing, and its interval, if known."""
+    means = result["audit_mean"].sel(which=["first", "present"]).to_numpy().tolist()
+    low, high = bounds_of(result["audit_mean_ci"].sel(which=["first", "present"])).tolist()
+    return [each for each in zip(at, means, low, high, strict=True) if np.isfinite(each).all()]
 
 
 def _score_label(result: xr.Dataset) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.one_task import level_means
-from xcurves.pictures.curves import CurvesPicture, Line, Scale, shared_kind
+from xcurves.pictures.curves import CurvesPicture, Line, Scale, of_one_kind, with_own_kind
 from xcurves.pictures.rows import Mark, Row, RowsPicture
 from xcurves.pictures.styles import style_in, with_styles
 from xcurves.say.compared_pairs import score_name
@@ -125,8 +124,7 @@ def pictures_of(
                 band=band_flag(means),
             )
         )
-    kind = shared_kind(pictures)
-    return [replace(picture, x=replace(picture.x, kind=kind)) for picture in pictures]
+    return of_one_kind(list(map(with_own_kind, pictures)))
 
 
 def _shows_runs(mean: MeanLine, runs: bool | None) -> bool:

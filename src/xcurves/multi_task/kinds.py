@@ -426,7 +426,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
     ),
     views={
         "mean_curve": View(
-            Drawing(plots.draw_mean_curves, options=ALONG),
+            Drawing(picture=plots.mean_curves, options=ALONG),
             {
                 "": "Mean curves over tasks against the share of each task's budget.",
                 "band": "The bands hold along the whole curve, for these tasks.",
@@ -436,7 +436,7 @@ PROFILE_ACROSS_TASKS = ResultKind(
             panels={"algorithm": _MOST_MEANS},
         ),
         "difference": View(
-            Drawing(plots.draw_aggregate_differences, options=ALONG),
+            Drawing(picture=plots.aggregate_differences, options=ALONG),
             {
                 "": "Mean differences over tasks against the share of each task's budget.",
                 "highest": "Of all pairs, those of the algorithm with the highest mean.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -12,15 +11,14 @@ from xcurves.array_types import Floats
 from xcurves.core import provenance
 from xcurves.core.labels import each_of
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.draw.drawn_names import wrapped
-from xcurves.draw.look import OWN, fill_band
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
 from xcurves.multi_task.too_few import noun_of
 from xcurves.pictures.cells import CellsPicture, probability_cells
+from xcurves.pictures.curves import CurvesPicture, Line, PairBars, Scale
+from xcurves.pictures.pair_curves import pair_curves
 from xcurves.pictures.pair_rows import rows_of_pairs
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of
 from xcurves.pictures.styles import BLACK, Style, bounds_of, style_in
-from xcurves.plotting.difference_curves import draw_pairs_along
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import (
@@ -38,9 +36,6 @@ from xcurves.say.pairs import (
     shown_interval,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _GREY = "#8C8C8C"
 _MOST_PAIRS = 300  # that a forest lists
 _GAP = 0.3  # rows above the means over tasks
@@ -49,8 +44,7 @@ _BOX_PITCH, _ONLY_BOX = (1.3, 1.8)  # heights of rows with a box, and of a singl
 _MOST = 105  # tasks that have a row each
 _MOST_SHOWN = 12  # pairs that have bars
 _MOST_BANDS = 4  # pairs whose bands are drawn over each other
-_ROW = 0.055  # of the height of the panel, for a bar
-_DARK = "0.25"
+_BUDGET = Scale("share of the budget (%)")
 
 
 def joined_dims(result: xr.Dataset) -> tuple[Hashable, ...]:
@@ -194,113 +188,67 @@ def probabilities(result: xr.Dataset) -> CellsPicture:
     return probability_cells(result, provenance.significant(p, provenance.alpha_of(result)))
 
 
-def draw_mean_curves(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the mean curve of every algorithm with its band, and bars where pairs differ."""
+def mean_curves(result: xr.Dataset) -> CurvesPicture:
+    """Return the mean curve of every algorithm with its band, and bars where pairs differ."""
     at = 100 * result["budget_fraction"].to_numpy()
-    for place, name in enumerate(result["algorithm"].to_numpy().tolist()):
-        own = result.isel(algorithm=place)
-        style = style_in(own)
-        fill_band(ax, at, bounds_of(own["mean_curve_band"]), style.color)
-        ax.plot(
-            at,
-            own["mean_curve"],
-            linestyle=style.linestyle,
-            color=style.color,
-            label=str(name),
-            gid="mean",
-        )
-    ax.margins(x=0)
-    ax.grid(axis="y", color="0.9")
-    ax.set_xlabel("share of the budget (%)")
-    ax.set_ylabel(wrapped(with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])))
-    _mark_pairs(result, at, ax)
+    lines = []
+    for place, own in enumerate(each_of(result, "algorithm")):
+        curve = own["mean_curve"].to_numpy()
+        known = np.isfinite(curve)
+        low, high = bounds_of(own["mean_curve_band"])[:, known]
+        name = str(own["algorithm"].item())
+        lines.append(Line(name, style_in(own), at[known], curve[known], low, high, flag="mean", place=place))
+    label = with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])
+    return CurvesPicture(lines, _BUDGET, Scale(label), below=_bars_of_pairs(result, at), ticks=at)
 
 
-def _mark_pairs(result: xr.Dataset, at: Floats, ax: Axes) -> None:
-    """Draw a bar where a pair is shown to differ, a row for each such pair, in axes of their own below."""
-    figure: Any = ax.figure
+def _bars_of_pairs(result: xr.Dataset, at: Floats) -> list[PairBars]:
+    """Return where each pair is shown to differ, those of which few are shown."""
     shown = provenance.significant(result["pvalue_adjusted"].to_numpy(), provenance.alpha_of(result))
     pairs = np.flatnonzero(shown.any(axis=-1))
-    if not len(pairs) or len(pairs) > _MOST_SHOWN or figure.get_gid() != OWN:
-        return
+    if len(pairs) > _MOST_SHOWN:
+        return []
     turned = better_first(result, result["difference"].mean("budget_fraction"), [])
-    letters = 0.8 * float(ax.xaxis.label.get_fontsize())
-    longest = max(len(str(name)) for name in turned[TURNED].to_numpy()[pairs])
-    if 0.55 * letters * longest / 72 > 0.5 * figure.get_size_inches()[0]:
-        return  # names of pairs would take more than half of the figure
-
-    high = _ROW * len(pairs)
-    below = ax.inset_axes((0, -high - 0.06, 1, high))
+    colors = {one["algorithm"].item(): style_in(one).color for one in each_of(result, "algorithm")}
     # A bar goes half of the way to the fractions before and after.
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
-    colors = {one["algorithm"].item(): style_in(one).color for one in each_of(result, "algorithm")}
-    for row, pair in enumerate(pairs):
-        marked = at[shown[pair]]
-        start, stop = (
-            np.maximum(marked - half, at[0]),
-            np.minimum(marked + half, at[-1]),
-        )
-        rows = np.full(len(marked), row)
-        below.hlines(rows, start, stop, color=_DARK, linewidth=2.5, gid="bars")
-        _name_marked_pair(below, row, turned.isel(pair=pair), colors, letters)
-    below.set(xlim=ax.get_xlim(), ylim=(len(pairs) - 0.5, -0.5), yticks=[])
-    below.spines["left"].set_visible(False)
-    below.set_ylabel("shown", rotation=0, ha="right", va="center", fontsize=letters)
-    below.tick_params(labelsize=0.9 * letters / 0.8)
-    ax.tick_params(labelbottom=False)
-    below.set_xlabel(ax.get_xlabel())
-    ax.set_xlabel("")
+    low, high = np.maximum(at - half, at[0]), np.minimum(at + half, at[-1])
+    found = []
+    for place in pairs.tolist():
+        pair = turned.isel(pair=place)
+        sides = [pair[side].item() for side in ("algorithm_a", "algorithm_b")]
+        if pair[SWAPPED]:
+            sides.reverse()
+        name, here = str(pair[TURNED].item()), shown[place]
+        found.append(PairBars(name, (colors[sides[0]], colors[sides[1]]), low[here], high[here]))
+    return found
 
 
-def _name_marked_pair(
-    below: Axes,
-    row: int,
-    pair: xr.Dataset,
-    colors: Mapping[Any, str],
-    letters: float,
-) -> None:
-    """Write beside a row of bars which of two is better: "● > ● SVM over decision tree"."""
-    sides = [pair[side].item() for side in ("algorithm_a", "algorithm_b")]
-    if pair[SWAPPED]:
-        sides.reverse()
-    better, other = sides
-    look: dict[str, Any] = {
-        "xycoords": below.get_yaxis_transform(),
-        "textcoords": "offset points",
-        "va": "center",
-        "fontsize": letters,
-    }
-    below.annotate("●", (1, row), (8, 0), ha="center", color=colors[better], **look)
-    below.annotate(">", (1, row), (13, 0), color=_DARK, **look)
-    below.annotate("●", (1, row), (25, 0), ha="center", color=colors[other], **look)
-    name = str(pair[TURNED].item())
-    below.annotate(name, (1, row), (34, 0), color=_DARK, **look)
+def aggregate_differences(result: xr.Dataset) -> CurvesPicture:
+    """Return the mean difference of every pair with its band; of many pairs, those of one algorithm."""
+    said: frozenset[str] = frozenset()
+    if result.sizes["pair"] > _MOST_BANDS:
+        result, said = _of_one_algorithm(result)
+    levels = 100 * result["budget_fraction"].to_numpy()
+    return pair_curves(result, levels, _BUDGET, "difference", "difference_band", said)
 
 
-def draw_aggregate_differences(result: xr.Dataset, ax: Axes) -> None:
-    """Draw the mean difference of every pair with its band; of many pairs, those of one algorithm."""
-    shown = _of_one_algorithm(result, ax) if result.sizes["pair"] > _MOST_BANDS else result
-    draw_pairs_along(
-        shown,
-        ax,
-        100 * result["budget_fraction"].to_numpy(),
-        "difference",
-        "difference_band",
-    )
-    ax.set_xlabel("share of the budget (%)")
+def _of_one_algorithm(result: xr.Dataset) -> tuple[xr.Dataset, frozenset[str]]:
+    """Return the pairs of the reference, or of the algorithm that scores highest, and what captions say of them.
 
-
-def _of_one_algorithm(result: xr.Dataset, ax: Axes) -> xr.Dataset:
-    """Return the pairs of the reference, or of the algorithm that scores highest: the closest, as many as fit."""
+    Of very many these are the closest.
+    """
     first, second = (result[side].to_numpy() for side in ("algorithm_a", "algorithm_b"))
     size = result["difference"].mean("budget_fraction").to_numpy()
     unknown = (np.nan, np.nan, np.nan, False)
     sides = zip(first.tolist(), second.tolist(), size.tolist(), strict=True)
     highest = most_ahead(PairRow(a, b, each, *unknown) for a, b, each in sides)
+    said = set()
     if "reference" not in result.attrs:
-        ax.set_gid("highest")
+        said.add("highest")
     one = result.attrs.get("reference", highest)
     own = np.flatnonzero((first == one) | (second == one))
     if len(own) > _MOST_BANDS:
-        ax.patch.set_gid("closest")
-    return result.isel(pair=own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS])
+        said.add("closest")
+    closest = own[np.argsort(np.abs(size[own]), kind="stable")][:_MOST_BANDS]
+    return result.isel(pair=closest), frozenset(said)

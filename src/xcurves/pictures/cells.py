@@ -16,6 +16,7 @@ from xcurves.core.labels import task_dims
 
 # "signs": five colours from -2, the second of a pair is shown to be higher, to 2
 LEANING = 17  # letters in a line of the name of a column
+_ROWS_OF_NAMES = 5.0  # as high as long names of columns that lean
 _TWO_LINES = 1.5  # width of a column with a name of two lines
 
 Palette = Literal["rising", "falling", "diverging", "signs"]
@@ -42,15 +43,19 @@ class CellsPicture:
 
     @property
     def n_rows(self) -> float:
-        """How many rows it has."""
-        return float(len(self.rows))
+        """How many rows it has; names of columns in two lines lean, and take some."""
+        return len(self.rows) + (_ROWS_OF_NAMES if self._has_long_names else 0.0)
 
     @property
     def n_columns(self) -> float:
         """How many columns of usual width it has; names of columns in two lines take more."""
-        has_two_lines = any("\n" in name or len(name) > LEANING for name in self.columns)
-        width = _TWO_LINES if has_two_lines else 1.0
+        width = _TWO_LINES if self._has_long_names else 1.0
         return width * min(len(self.columns), self.most_columns)
+
+    @property
+    def _has_long_names(self) -> bool:
+        """Whether names of columns have two lines."""
+        return any("\n" in name or len(name) > LEANING for name in self.columns)
 
     @property
     def letters_beside(self) -> float:

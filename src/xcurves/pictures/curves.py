@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
+from xcurves.core.schema import Picture
 from xcurves.pictures.styles import Style
 from xcurves.say.numbers import label_of
 
@@ -127,6 +128,24 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class PairBars:
+    """Stretches of the x axis in which one of two is shown to be better, in a row below the panel."""
+
+    name: str  # the better one first
+    colors: tuple[str, str]  # of both
+    low: Floats
+    high: Floats
+
+
+class OnlyPair(NamedTuple):
+    """How the only pair of a picture is named, and whether its curve is turned for that."""
+
+    given: str
+    drawn: str
+    is_turned: bool
+
+
+@dataclass(frozen=True)
 class Rule:
     """A line through the whole panel at one value of an axis."""
 
@@ -149,6 +168,7 @@ class Scale:
     whole: bool = False  # whether its ticks are whole numbers
     low: float | None = None
     high: float | None = None
+    names: Sequence[str] = ()  # of 0, 1, ...
 
     @property
     def is_log(self) -> bool:
@@ -170,9 +190,12 @@ class CurvesPicture:
     spans: Sequence[Span] = ()
     keys: Sequence[Key] = ()
     bars: Bars | None = None
+    below: Sequence[PairBars] = ()
     rules: Sequence[Rule] = ()
     ticks: Floats | None = None  # all levels of the task, which the x axis names where they are few; None: of lines
     empty: str = "no runs"  # what is said where there are neither lines nor points
+    only: OnlyPair | None = None
+    said: frozenset[str] = frozenset()  # flags of what no line or point has
 
     n_rows = 0.0
     n_columns = 0.0
@@ -182,6 +205,23 @@ class CurvesPicture:
         """Return the picture with the kinds of axes that are asked for."""
         x, y = replace(self.x, asked=xscale or self.x.asked), replace(self.y, asked=yscale or self.y.asked)
         return replace(self, x=x, y=y)
+
+    def in_panel(self, title: str) -> tuple[CurvesPicture, str]:
+        """Return the picture and the title of its panel, one of which names its only pair.
+
+        In panels of tasks, which have titles, the pair keeps its direction: all have the same label then.
+        """
+        if self.only is None:
+            return self, title
+        given, drawn, is_turned = self.only
+        if given in title:
+            return self, title.replace(given, drawn)
+        picture, name = self, drawn
+        if title:
+            name = given
+            if is_turned:
+                picture = replace(self, lines=[_negated(line) for line in self.lines])
+        return replace(picture, y=replace(self.y, label=f"{self.y.label}\n{name}")), title
 
     @property
     def flags(self) -> frozenset[str]:
@@ -195,7 +235,9 @@ class CurvesPicture:
             found.add(self.band)
         if self.bars is not None and self.bars.shown.any():
             found.add(self.bars.flag)
-        return frozenset(found)
+        if self.below:
+            found.add("bars")
+        return self.said | found
 
     @property
     def levels(self) -> Floats:
@@ -224,12 +266,34 @@ def is_uneven(levels: Floats) -> bool:
     return bool(levels.size and levels[0] >= 0 and not _is_even(levels))
 
 
-def shared_kind(pictures: Sequence[CurvesPicture]) -> str:
-    """Return the kind of the x axis of all pictures: linear where the levels of every one are even."""
-    drawn = [picture for picture in pictures if picture.lines]
-    if not drawn or all(_is_linear(picture) for picture in drawn):
-        return "linear"
-    first = min(picture.levels[0] for picture in drawn)
+def in_panels(pictures: Sequence[Picture], titles: Sequence[str]) -> tuple[list[Picture], list[str]]:
+    """Return what the panels of a view show, curves on axes of one kind, and their titles as they name pairs."""
+    curves = [picture for picture in pictures if isinstance(picture, CurvesPicture)]
+    if len(curves) < len(pictures):
+        return list(pictures), list(titles)
+    named = [picture.in_panel(title) for picture, title in zip(of_one_kind(curves), titles, strict=True)]
+    return [picture for picture, _ in named], [title for _, title in named]
+
+
+def of_one_kind(pictures: Sequence[CurvesPicture]) -> list[CurvesPicture]:
+    """Return pictures with one kind of x axis: linear where each has this, else log, symlog if one begins at 0."""
+    if len({picture.x.kind for picture in pictures}) < 2:
+        return list(pictures)
+    first = min(picture.levels[0] for picture in pictures if picture.levels.size)
+    kind = _kind_from(first)
+    return [replace(picture, x=replace(picture.x, kind=kind)) for picture in pictures]
+
+
+def with_own_kind(picture: CurvesPicture) -> CurvesPicture:
+    """Return a picture whose x axis is linear where the levels of each line are even, and end alike."""
+    kind = "linear"
+    if picture.lines and not _is_linear(picture):
+        kind = _kind_from(picture.levels[0])
+    return replace(picture, x=replace(picture.x, kind=kind))
+
+
+def _kind_from(first: float) -> str:
+    """Return the kind of an axis of uneven levels from this one on."""
     if first < 0:
         return "linear"
     return "symlog" if first == 0 else "log"
@@ -244,3 +308,7 @@ def _is_linear(picture: CurvesPicture) -> bool:
 def _is_even(levels: Floats) -> bool:
     steps = np.diff(levels)
     return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
+
+
+def _negated(line: Line) -> Line:
+    return replace(line, y=-line.y, low=-line.high, high=-line.low)

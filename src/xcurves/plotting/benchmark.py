@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,21 @@ from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
+from xcurves.draw.canvas import Canvas, check_figsize, styled
+from xcurves.draw.curve_names import in_few_lines
+from xcurves.draw.fitted import fit_labels
 from xcurves.draw.look import import_pyplot
-from xcurves.draw.shapes import draw_view
+from xcurves.draw.room import Grid
+from xcurves.draw.shapes import draw_picture
 from xcurves.frames.align import align
 from xcurves.multi_task.across_tasks import across_tasks
 from xcurves.multi_task.profile_across_tasks import profile_across_tasks
-from xcurves.plotting.facets import Grid
-from xcurves.plotting.panels import Canvas, check_figsize, fit_labels, styled
 from xcurves.results import kind_of
 
 _STATISTICS = ("score_median", "iqm", "score_mean", "optimality_gap")
 _N_RESAMPLES = 2_000  # of the statistics
 _N_SCORES = 101  # at which the profile is drawn
-_SAMPLE, _AROUND_NAME, _LETTER = 2.8, 2.8, 0.6  # width of an entry of the legend and of a letter, of its height
+_SAMPLE = 2.8  # width of a line in the legend, of the height of its letters
 _WIDE, _COLUMNS = 13.0, 3
 # inches: margins of the panels of statistics, a row of them, the panels below
 _AROUND, _ROW, _BELOW = (0.9, 0.26, 4.2)
@@ -146,18 +149,13 @@ def plot_benchmark(
     with Grid(1, _COLUMNS, 1).letters(size):
         axes = _new_axes(size, len(drawn) - 3, _AROUND + _ROW * n_drawn)
         for ax, (view, result) in zip(axes, drawn, strict=True):
-            draw_view(ax, kind_of(result).views[view], styled(result, Canvas(colors=colors)))
+            draw_picture(ax, kind_of(result).views[view].drawing.picture(styled(result, Canvas(colors=colors))))
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         handles, names = axes[-1].get_legend_handles_labels()
-        letter = float(axes[0].xaxis.label.get_fontsize()) / 72
-        entry = letter * (_SAMPLE + _AROUND_NAME + _LETTER * max(map(len, names)))
-        legend: dict[str, Any] = {
-            "ncols": max(1, min(len(names), int(size[0] / entry))),
-            "frameon": False,
-            "handlelength": _SAMPLE,
-        }
-        axes[0].figure.legend(handles, names, loc="outside lower center", **legend)
+        figure = axes[0].figure
+        place = {"loc": "outside lower center", "frameon": False, "handlelength": _SAMPLE}
+        in_few_lines(partial(figure.legend, handles, names, **place), len(names), figure.bbox.width)
         for row in (axes[:-3], axes[-3:]):  # labels of one row end where those of the next panel begin
             fit_labels(row, size[0] / len(row), size[1] / 2)
     return axes

@@ -15,7 +15,10 @@ from xcurves.core import labels, provenance, validation
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import MOST_CURVES, Picture
 from xcurves.core.validation import check_curves, has_no_training, has_own_levels, with_training
+from xcurves.draw.canvas import Canvas, styled
 from xcurves.draw.drawn_names import drawable
+from xcurves.draw.figure import Cell, draw_panels
+from xcurves.draw.room import Room
 from xcurves.draw.shapes import draw_picture
 from xcurves.means.kinds import CURVES_CAPTION, SCORES_CAPTION
 from xcurves.means.mean_curves import mean_curves
@@ -23,8 +26,7 @@ from xcurves.means.plots import has_no_mean, pictures_of, rows_of_scores
 from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.rows import RowsPicture
 from xcurves.pictures.styles import LINES
-from xcurves.plotting.facets import Room, check_dims, split
-from xcurves.plotting.panels import Canvas, Cell, draw_panels, styled
+from xcurves.plotting.facets import check_dims, names_in, split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +79,7 @@ def plot_curves(data: xr.DataArray, canvas: Canvas, options: Mapping[str, Any]) 
         room,
         canvas,
         refusal,
-        named=array if is_apart else None,
+        named=names_in(array) if is_apart else (),
         title=options.get("title") or "",
     )
     provenance.warn_of(

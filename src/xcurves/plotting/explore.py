@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import xarray as xr
 
-from xcurves.core import labels
-from xcurves.core.labels import CI_BOUNDS, each_of
-from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_choice, check_curves
@@ -21,12 +16,10 @@ from xcurves.draw.interactive_curves import import_plotly, interactive_curves
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
-from xcurves.pictures.curves import CurvesPicture, Line, Scale, is_uneven
-from xcurves.pictures.styles import Style, style_in, with_styles
+from xcurves.pictures.curves import CurvesPicture, in_panels
+from xcurves.pictures.styles import with_styles
 from xcurves.plotting.facets import split
 from xcurves.results import ask, prepare
-from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import label_of
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -99,11 +92,6 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
     kind, result = prepare(data)
     if view is not None:
         check_choice("view", view, list(kind.views))
-    else:
-        # a kind whose first view declares no picture yet
-        curves = [each for each in kind.curves_with_bands() if {*each} <= set(result.data_vars)]
-        if curves and next(iter(kind.views.values())).drawing.picture is None:
-            return interactive_curves(_pictures_of_result(kind, result, *curves[0]))
     figure = _declared(kind, result, view)
     if figure is None:
         of = kind.name if view is None else f"view {view!r} of {kind.name}"
@@ -128,61 +116,12 @@ def _declared(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure 
     """Return the figure of a view, by default of the first that declares pictures of what is there."""
     for name in list(kind.views) if view is None else [view]:
         shown = kind.views[name]
-        make = shown.drawing.picture
-        if make is None or not shown.drawing.suits(result):
+        if not shown.drawing.suits(result):
             continue
         dims = [dim for dim in kind.panel_dims(result) if dim not in shown.panels]
         dims += [dim for dim, most in shown.panels.items() if result.sizes.get(dim, 0) > most]
         panels = split(with_styles(result, {}), dims)
-        pictures = [ask(kind, panel.data, make, "explore") for panel in panels]
-        return interactive_figure(pictures, [escape_controls(panel.title) for panel in panels])
+        pictures = [ask(kind, panel.data, shown.drawing.picture, "explore") for panel in panels]
+        pictures, titles = in_panels(pictures, [panel.title for panel in panels])
+        return interactive_figure(pictures, list(map(escape_controls, titles)))
     return None
-
-
-def _pictures_of_result(kind: ResultKind, result: xr.Dataset, name: str, band: str) -> list[CurvesPicture]:
-    """Return a picture of curves with their bands for each task of a result."""
-    who, along = kind.variables[name].core
-    dims = [dim for dim in result[name].dims if dim not in (who, along)]
-    titles = [""]
-    stacked = result[[name, band]].expand_dims("one")
-    if dims:
-        titles = [title.removesuffix(": ") for title in labels.task_prefixes(result, dims)]
-        stacked = result[[name, band]].stack(one=dims)
-    of_x = along
-    if along in result.coords:
-        of_x = label_of(result[along])
-    long_name = str(result[name].attrs.get("long_name", name))
-    if SCORE_NAME in result.attrs:
-        long_name = _SCORE.sub(lambda _: score_name(result), long_name)
-    of_y = label_of(result[name].assign_attrs(long_name=long_name))
-    styles = [style_in(one, who) for one in each_of(with_styles(result, {}), who)]
-    pictures = []
-    for place, title in enumerate(titles):
-        lines = _lines_of_result(stacked.isel(one=place), (name, band), (who, along), styles)
-        pictures.append(CurvesPicture(lines, Scale(of_x), Scale(of_y), escape_controls(title)))
-    levels = next((picture.levels for picture in pictures if picture.lines), np.array([]))
-    kind_of_x = "log" if is_uneven(levels) and levels[0] > 0 else "linear"
-    return [replace(picture, x=Scale(of_x, kind_of_x)) for picture in pictures]
-
-
-def _lines_of_result(
-    task: xr.Dataset,
-    names: tuple[str, str],
-    dims: tuple[str, str],
-    styles: Sequence[Style],
-) -> list[Line]:
-    """Return the curves of one task that have values."""
-    name, band = names
-    who, along = dims
-    lines = []
-    for place, label in enumerate(task[who].to_numpy().tolist()):
-        one = task.isel({who: place})
-        mean = one[name].to_numpy()
-        known = np.isfinite(mean)
-        if not known.any():
-            continue
-        low, high = (one[band].sel(ci_bound=bound).to_numpy()[known] for bound in CI_BOUNDS)
-        levels = one[along].to_numpy()[known].astype(float)
-        said = escape_controls(str(label))
-        lines.append(Line(said, styles[place], levels, mean[known], low, high, place=place))
-    return lines

@@ -16,11 +16,11 @@ from xcurves.say.pairs import ALONG_TRAINING, IN_BAND
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
-    from xcurves.plotting import difference_curves
+    from xcurves.pictures import pair_curves
     from xcurves.profile import plots, text
 else:
     plots, text = later("xcurves.profile", "plots", "text")
-    (difference_curves,) = later("xcurves.plotting", "difference_curves")
+    (pair_curves,) = later("xcurves.pictures", "pair_curves")
 
 _BY_LEVEL = ("task", "effect", "training")
 _LEVEL = ("task", "training")
@@ -108,7 +108,11 @@ SS_PROFILE = ResultKind(
     ),
     views={
         "curve_difference": View(
-            Drawing(difference_curves.draw_along_training, suits=difference_curves.suits_along_training, options=ALONG),
+            Drawing(
+                picture=pair_curves.differences_along_training,
+                suits=pair_curves.suits_along_training,
+                options=ALONG,
+            ),
             {"": ALONG_TRAINING, "band": f"The band holds for all pairs and levels together: {IN_BAND}"},
             panels={"pair": MOST_BANDS},
         ),

@@ -7,7 +7,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.draw.drawn_names import wrapped
 from xcurves.pictures.cells import CellsPicture, by_task, task_labels
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade, along_training
 from xcurves.pictures.styles import Style
@@ -93,6 +92,6 @@ def _cells(result: xr.Dataset, name: str, said: str, marked: NDArray[np.bool_] |
         (0.0, top),
         said,
         marked=marked,
-        x_label=wrapped(label_of(result["training"])),
+        x_label=label_of(result["training"]),
         most_columns=_MOST_WIDE,
     )

@@ -87,7 +87,7 @@ class PagePart:
     def _lists(self, view: View) -> bool:
         """Return whether a view lists things in rows, as its first panel does."""
         first = {dim: [0] for dim in view.panels if dim in self.result.dims}
-        return view.drawing.lists(self.result.isel(first))
+        return view.drawing.picture(self.result.isel(first)).n_rows > 0
 
     def take_first_picture(self, *, listed_first: bool = False) -> list[str]:
         """Return the picture that opens the page, if it has one; it is not shown again.

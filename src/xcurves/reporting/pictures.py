@@ -92,10 +92,8 @@ def draw(
 def _has_texts(data: xr.Dataset, view: str) -> bool:
     """Return whether a view has rows with texts, which stand below them on a narrow screen."""
     kind, result = prepare(data)
-    make = kind.views[view].drawing.picture
-    if make is None:
-        return False
-    picture = ask(kind, result, make, "report")
+    first = result.isel(dict.fromkeys(kind.panel_dims(result), 0))
+    picture = ask(kind, first, kind.views[view].drawing.picture, "report")
     return isinstance(picture, RowsPicture) and bool(picture.columns)
 
 

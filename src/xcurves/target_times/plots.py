@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.labels import REFERENCE_COLOR, each_of
-from xcurves.draw.drawn_names import wrapped
 from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
 from xcurves.pictures.curves import CurvesPicture, Line, Points, Rule, Scale, Span
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
@@ -47,7 +46,7 @@ def times(result: xr.Dataset) -> RowsPicture:
             value = end = one["training_last"].item()
         mark = Mark(value, low if low > 0 else -np.inf, end, style_in(one), filled=is_reached)
         rows.append(Row(str(one["algorithm"].item()), (mark,)))
-    return RowsPicture(tuple(rows), wrapped(label_of(result["time"])), reference=None)
+    return RowsPicture(tuple(rows), label_of(result["time"]), reference=None)
 
 
 def has_curves(result: xr.Dataset) -> bool:
