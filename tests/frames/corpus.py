@@ -17,6 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+
+class Link(str):
+    """Where a symbolic link leads, from its own folder."""
+
+    __slots__ = ()
+
+
 Files = Mapping[str, str | bytes | pd.DataFrame]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from frames.corpus import AB, Asks, Files, Input, Read, Refuses, crossed
+from frames.corpus import AB, Asks, Files, Input, Link, Read, Refuses, crossed
 
 INPUTS: dict[str, Input] = {}
 RUNS = ["0", "1"]
@@ -32,6 +32,66 @@ def beside(files: Files, **more: str) -> Callable[[], Files]:
     """Return files with others in place of some, or beside them; in names of files __ is a slash."""
     return lambda: {**files, **{f"logs/{name.replace('__', '/')}.csv": text for name, text in more.items()}}
 
+
+# --- copies and links: nothing is counted twice ---
+
+PLACES = crossed(AB, RUNS, ["progress.csv"])
+
+
+def copied(copies: dict[str, str], **more: str) -> Callable[[], Files]:
+    """Return runs with copies of some of their files, and links; in names of links __ is a slash."""
+
+    def make() -> Files:
+        files = dict(at(*PLACES)())
+        of_copies = {f"logs/{copy}": files[f"logs/{place}"] for copy, place in copies.items()}
+        links = {f"logs/{name.replace('__', '/')}": Link(target) for name, target in more.items()}
+        return {**files, **of_copies, **links}
+
+    return make
+
+
+FIRST = f"{AB[0]}/1/progress.csv"
+COPIES = {
+    "(copy)": {f"{AB[0]}/1 (copy)/progress.csv": FIRST},
+    "_copy": {f"{AB[0]}/1_copy/progress.csv": FIRST},
+    "(2)": {f"{AB[0]}/1 (2)/progress.csv": FIRST},
+    "file": {f"{AB[0]}/1/progress (copy).csv": FIRST},
+    "backup": {f"backup/{place}": place for place in PLACES},
+    "algorithm": {place.replace(AB[0], f"{AB[0]} - Copy"): place for place in PLACES if place.startswith(AB[0])},
+}
+for title, copies in COPIES.items():
+    INPUTS[f"copies of runs, {title}"] = Input(copied(copies), TWO)
+INPUTS["a copy of a task"] = Input(
+    lambda: {
+        name.replace("logs/", f"logs/{folder}/"): text
+        for name, text in at(*PLACES)().items()
+        for folder in ("env1", "env1_backup")
+    },
+    TWO,
+)
+INPUTS["a copy from before a run ended"] = Input(
+    lambda: {**at(*PLACES)(), f"logs/{AB[0]}/1.bak/progress.csv": "\n".join(table(1).split("\n")[:3]) + "\n"}, TWO
+)
+INPUTS["a run that is called a copy, with scores of its own"] = Input(
+    lambda: {**at(*PLACES)(), f"logs/{AB[0]}/1_copy/progress.csv": table(9)}, replace(TWO, runs=3)
+)
+INPUTS["copies of files that name runs"] = Input(
+    lambda: {
+        **{f"logs/{a}_seed{r}.csv": table(2 * n + r) for n, a in enumerate(AB) for r in (0, 1)},
+        f"logs/{AB[0]}_seed1 - Copy.csv": table(1),
+    },
+    TWO,
+)
+LINKS = {
+    "to a run": {f"{AB[0]}__latest": "1"},
+    "to a file": {f"{AB[0]}__2__progress.csv": "../1/progress.csv"},
+    "to what lies above": {f"{AB[0]}__loop": ".."},
+    "to itself": {f"{AB[0]}__self": "self"},
+    "to each other": {f"{AB[0]}__x": "y", f"{AB[0]}__y": "x"},
+    "to nothing": {f"{AB[0]}__2": "../gone"},
+}
+for title, links in LINKS.items():
+    INPUTS[f"a link {title}"] = Input(copied({}, **links), TWO)
 
 # --- logs of training beside those of evaluation ---
 

@@ -67,6 +67,9 @@ FOLDED = Read("algorithm", "fold", None, "test_accuracy", (), False, 2, 3, match
 INPUTS["cross-validations, a file each"] = Input(
     lambda: {"cv/ada.csv": folds(0.05).to_csv(), "cv/bob.csv": folds().to_csv()}, FOLDED
 )
+INPUTS["a copy of a cross-validation"] = Input(
+    lambda: {"cv/ada.csv": folds(0.05), "cv/bob.csv": folds(), "cv/bob (copy).csv": folds()}, FOLDED
+)
 INPUTS["cross-validations, a folder each"] = Input(
     lambda: {"cv/ada/cv.csv": folds(0.05), "cv/bob/cv.csv": folds()}, FOLDED
 )

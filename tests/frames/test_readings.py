@@ -45,7 +45,9 @@ def write(files, root: Path) -> Path:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, pd.DataFrame):
+        if isinstance(content, corpus.Link):
+            path.symlink_to(content)
+        elif isinstance(content, pd.DataFrame):
             content.to_csv(path, index=False)
         elif isinstance(content, bytes):
             path.write_bytes(content)

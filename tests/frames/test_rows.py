@@ -91,7 +91,11 @@ def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
     frame = frame.drop_duplicates(["game", "agent", "seed", "step", "task"])
     with refused("frame", cure="frame.curves.to_dataarray(value='return'", names=r"^column 'task' .* is not used"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
-    assert frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"]).sizes["task"] == 60
+    with pytest.warns(
+        UserWarning, match="game 'pong', task 'task 0' and game 'pong', task 'task 1' have the same score"
+    ):
+        curves = frame.curves.to_dataarray("return", **NAMES, extra=["game", "task"])
+    assert curves.sizes["task"] == 60
 
 
 def test_runs_that_mix_labels_of_an_unused_column_are_said():
@@ -211,6 +215,15 @@ def test_copied_runs_are_said_once():
     for method in (xcurves.pairwise, xcurves.across_tasks):
         with pytest.warns(UserWarning, match=SAID):
             method(copied(), n_resamples=99, rng=0)
+
+
+@pytest.mark.parametrize("levels", ["union", "run"])
+def test_tasks_that_are_copies_are_said(levels):
+    curves = copied().isel(task=[0, 2])
+    again = curves.isel(task=[0]).assign_coords(task=["again"])
+    frame = xr.concat([curves, again], "task").curves.to_frame()
+    with pytest.warns(UserWarning, match=r"^task 'w' and task 'again' have the same score in every run\. Were data"):
+        frame.curves.to_dataarray("score", extra="task", levels=levels)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 3])

@@ -226,6 +226,19 @@ def warn_of_copies(curves: xr.DataArray) -> None:
     provenance.warn(CopiesWarning(f"{same}. Were data copied?{also}"))
 
 
+def warn_of_copied_tasks(curves: xr.DataArray) -> None:
+    """Warn of two tasks that have the same score at every level of every run: a folder that was copied."""
+    if validation.NO_TRAINING in curves.attrs:
+        return
+    extra = labels.extra_dims(curves)
+    scores = curves.transpose(*extra, ...).to_numpy()
+    pair = _first_copy(scores.reshape(math.prod(scores.shape[: len(extra)]), -1))
+    if pair is None:
+        return
+    first, second = (labels.task_names(curves)[task].removesuffix(": ") for task in pair)
+    provenance.warn(CopiesWarning(f"{first} and {second} have the same score in every run. Were data copied?"))
+
+
 def _first_copy(scores: Floats) -> tuple[int, int] | None:
     """Return the first two runs with the same scores, shape (run, level), that are not so by chance."""
     first_with: dict[bytes, int] = {}

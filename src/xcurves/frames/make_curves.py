@@ -123,6 +123,7 @@ def curves_of(
     if training is not None:
         lacking = [dim for dim in ("algorithm", "run") if dim not in curves.dims]
         run_checks.warn_of_copies(curves.expand_dims(lacking))
+        run_checks.warn_of_copied_tasks(curves)
     for line in [*(f"{OF_READING}{made}" for made in reading.made), *lines]:
         curves = provenance.record(curves, line)
     return labels.with_color_index(curves)

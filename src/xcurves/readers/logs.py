@@ -29,6 +29,7 @@ from xcurves.core.refusal import (
 from xcurves.core.validation import existing_path
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.configs import settings_of
+from xcurves.readers.copies import without_copies
 from xcurves.readers.formats import could_be_log
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
@@ -85,13 +86,16 @@ def candidates(source: Source, files: Sequence[Path], root: str | Path) -> list[
 
 
 def find_logs(root: str | Path, source: Source) -> list[Path]:
-    """Return the logs of a source below `root` in order, or the log that it is."""
+    """Return the logs of a source below `root` in order, or the log that it is; copies are left out, with a warning."""
     files = files_below(root, source.hidden)
     found = list(filter(source.has, candidates(source, files, root))) or list(filter(source.has, files))
     if not found:
         raise FileNotFoundError(f"{of_path(root)} holds no {source.logs}. Check the path")
     for path in found:
         check_name(path)
+    if Path(root).is_dir():
+        found, copies = without_copies(found, Path(root))
+        warn_first(copies, "files")
     return found
 
 
