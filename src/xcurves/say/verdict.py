@@ -351,8 +351,10 @@ def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) 
 
 def _signed(made: Compared, row: PairRow) -> str:
     """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
-    if isnan(row.amount):
+    if isnan(row.amount) and (isfinite(row.low) or isfinite(row.high)):
         return made.scale.number.format(limits_of(row, made.scale))
+    if isnan(row.amount):
+        return limits_of(row, made.scale)
     amount = made.scale.number.format(rounded_amount(row, made.scale))
     if made.has_limits:
         return f"{amount}: {limits_of(row, made.scale)}"

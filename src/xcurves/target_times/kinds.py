@@ -150,6 +150,7 @@ SPEEDUP = ResultKind(
         pair=text.pairs_of_speedups,
         reasons=text.without_speedup,
         more=text.more_of_speedups,
+        holds=text.hold_together,
         scale=SPEED,
     ),
     part=Part(9, against_reference, on_request=True),
@@ -231,6 +232,7 @@ PERFORMANCE_PROFILE = ResultKind(
         direction=lambda _: "higher",
         about=text.over_tasks,
         more=text.more_of_profiles,
+        holds=text.hold_together,
     ),
     views={
         "profile": View(

@@ -166,6 +166,16 @@ def more_of_speedups(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("caution", text)
 
 
+def hold_together(result: xr.Dataset) -> Iterator[str]:
+    """Yield what intervals and p hold for, of several pairs."""
+    if result.sizes.get("pair", result.sizes.get("algorithm", 1)) == 1:
+        return
+    held = "Intervals and p hold for all pairs together"
+    if "median_speedup" in result:
+        held += "; those of a median task by itself"
+    yield f"{held}."
+
+
 def _joins_tasks(result: xr.Dataset) -> bool:
     """Return whether speed-ups are over tasks."""
     return "n_censored" in result
