@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ _SCALES: dict[Palette, str] = {"rising": "Viridis", "falling": "Viridis_r", "div
 # Five colours from the second to the first, each for a fifth of the range.
 _SIGNS = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
 _MOST_NUMBERED = 10  # columns whose cells have room for numbers on a phone
+_OF_BAR, _ABOVE_BAR = 24, 14  # letters in a line beside and above the scale of colours
 _ROW, _AROUND = 24, 220  # pixels of a row, and around all
 
 
@@ -57,8 +59,10 @@ def _traces(picture: CellsPicture) -> list[dict[str, Any]]:
     """Return the cells with their numbers, and a dot in each that is marked and has none."""
     values = picture.values
     places = [[(row, column) for column in range(values.shape[1])] for row in range(values.shape[0])]
-    bar: dict[str, Any] = {"title": {"text": safe_words(picture.said), "side": "right"}, "thickness": 12}
+    title = {"text": safe_words(fill(picture.said, _OF_BAR)), "side": "right"}
+    bar: dict[str, Any] = {"title": title, "thickness": 12}
     if picture.steps:
+        title |= {"text": safe_words(fill(picture.said, _ABOVE_BAR)), "side": "top"}
         bar |= {"tickvals": list(picture.steps), "ticktext": list(picture.steps.values())}
     cells: dict[str, Any] = {
         "type": "heatmap",
@@ -75,7 +79,7 @@ def _traces(picture: CellsPicture) -> list[dict[str, Any]]:
     traces = [cells]
     if picture.form is not None and len(picture.columns) <= _MOST_NUMBERED:
         cells["text"] = [[_number(picture, *at) for at in row] for row in places]
-        cells["texttemplate"] = "%{text}"
+        cells |= {"texttemplate": "%{text}", "showscale": False}
     elif picture.marked is not None:
         y, x = np.nonzero(picture.marked)
         dots = {"x": x.tolist(), "y": y.tolist(), "mode": "markers", "marker": {"color": "black", "size": 5}}
