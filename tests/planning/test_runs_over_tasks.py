@@ -76,7 +76,7 @@ def test_where_tasks_are_what_lacks_the_first_sentence_says_tasks(plan):
     said = plan.curves.summary().split("\n")[0]
     ceiling = plan["power_at_many_runs"].sel(task_effect="random").item()
     assert said.startswith("No number of runs reaches a power of 0.8 on envs like these: with so few envs")
-    assert f"{ceiling:.3g} of cases" in said
+    assert f"at most {100 * ceiling:.3g} % of cases" in said
     assert said.endswith("Add envs, not runs.")
 
 

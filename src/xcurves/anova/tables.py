@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.anova.text import by_welch, claims
+from xcurves.anova.text import SHORT, by_welch, claims
 from xcurves.core import labels
 from xcurves.core.validation import is_without_training
 from xcurves.say.result_frames import bounds, frame_of
@@ -150,10 +150,10 @@ def _table_cell(row: Row, column: str) -> xr.DataArray:
 
 
 def anova_digest(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each task: F and p by both error terms."""
+    """Return a row for each task: F and p of level and of shape, by both error terms."""
     columns = {
-        f"{symbol} {effect}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
-        for term, suffix in (("split_plot", ""), ("pooled", ", pooled"))
+        f"{symbol} of {SHORT[effect]}{suffix}": result[name].sel(effect=effect, error_term=term, drop=True)
+        for term, suffix in (("split_plot", ""), ("pooled", ", pooled errors"))
         for effect in claims(result)
         for symbol, name in (("F", "f"), ("p", "pvalue"))
     }

@@ -37,6 +37,7 @@ _CLAIMS = {
     "algorithm": "mean scores over training",
     "interaction": "changes of score with training",
 }
+SHORT = {"algorithm": "level", "interaction": "shape"}  # what an effect is of
 _CLAIMS_OF_SCORES = {"algorithm": "mean scores"}
 _ERRORS = {
     False: {
@@ -179,12 +180,11 @@ def _f_ratios(task: xr.Dataset) -> str:
     errors = _ERRORS[bool(task.attrs.get("paired", 0))]
     ratios = []
     for effect in claims(task):
-        what = {"algorithm": "level", "interaction": "shape"}[effect]
         test = task.sel(effect=effect, error_term="split_plot")
         df = task["df"].sel(source=effect).item()
         error_df = test["error_df"].item()
         f = number(test["f"].item(), 4)
-        ratios.append(f"F({df:.0f}, {error_df:.0f}) = {f} of {what} against {errors[effect]}")
+        ratios.append(f"F({df:.0f}, {error_df:.0f}) = {f} of {SHORT[effect]} against {errors[effect]}")
     return f"By the split-plot error terms {'; '.join(ratios)}."
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
-from xcurves.say.numbers import ends_of, number
+from xcurves.say.numbers import capitalized, ends_of, number, percent
 
 _NO_PVALUE = "the test gives no p-value"
 _OF_PVALUES = ("effect", "error_term", "pair", "task_effect")
@@ -53,7 +53,7 @@ def _main_answer(plans: list[tuple[str, xr.Dataset]], power: float) -> str:
     name, task = _largest_plan(plans)
     sentence = _needed(task, power)
     if len(plans) == 1:
-        return sentence[:1].upper() + sentence[1:]
+        return capitalized(sentence)
     return f"The one of {len(plans)} that takes most, {name.removesuffix(': ')}: {sentence}"
 
 
@@ -105,7 +105,7 @@ def _needed(task: xr.Dataset, power: float) -> str:
     if np.isinf(needed) and ceiling < power:
         return (
             f"no number of runs reaches a power of {power:g} on {noun}s like these: with so few {noun}s at most "
-            f"{number(ceiling)} of cases, however many runs. Add {noun}s, not runs."
+            f"{percent(ceiling)} of cases, however many runs. Add {noun}s, not runs."
         )
     if np.isinf(needed):
         most = number(task["rate"].isel(n_runs=-1).item())
@@ -117,8 +117,8 @@ def _needed(task: xr.Dataset, power: float) -> str:
     got, at_most = task.sel(n_runs=needed), ""
     if "expected_runs" in task:
         at_most = f"at most, {number(got['expected_runs'].item())} on average, "
-    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {number(got['rate'].item())} of cases"
-    return f"{found} (wanted: {power:g}; {might})."
+    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {percent(got['rate'].item())} of cases"
+    return f"{found} (wanted: {percent(power)}; {might})."
 
 
 def _at_most(number: float, task: xr.Dataset) -> str:
