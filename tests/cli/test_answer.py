@@ -235,7 +235,6 @@ def test_scores_of_each_task_are_scaled_by_its_extremes(runs, capsys):
     np.testing.assert_allclose(answer("mine")["score_mean"].to_series(), means)
 
 
-@pytest.mark.slow
 def test_of_losses_the_lowest_is_scaled_to_1(runs, capsys):
     frame = scales(runs).rename(columns={"episodic_return": "loss"})
     frame.to_csv("mine.csv", index=False)

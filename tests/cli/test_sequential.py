@@ -153,7 +153,6 @@ def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
     assert out.startswith("sac has the higher mean return after look 2 of 3 (10 runs each). It is shown to be higher ")
 
 
-@pytest.mark.slow
 def test_tasks_by_themselves_and_together(here, capsys):
     write_log("log.csv", 1, tasks=("x", "y"))
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json")

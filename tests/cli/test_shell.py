@@ -177,7 +177,6 @@ def test_no_file_is_written_over_another_and_none_before_the_work(curves, here, 
     assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == before
 
 
-@pytest.mark.slow
 def test_inputs_that_differ_after_a_dot_have_outputs_of_their_own(curves, here):
     for name in ("log.v1.csv", "log.v2.csv", "log.v3.csv.gz"):
         curves.to_dataframe("score").reset_index().to_csv(name, index=False)

@@ -225,7 +225,6 @@ def test_a_run_at_its_end_is_complete_when_it_is_no_longer_written(watching):
     assert kept_now()["ledger"]["watch"]["levels"] == {"": 4.0}
 
 
-@pytest.mark.slow
 def test_the_level_of_the_first_look_stays(watching):
     def short():
         for run in range(2):

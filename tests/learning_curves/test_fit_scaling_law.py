@@ -329,7 +329,6 @@ def test_answers_say_size_tokens_and_their_intervals():
     assert "it holds for the measured recipe only." in lines[-1]
 
 
-@pytest.mark.slow
 def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_number():
     suites = xr.concat(
         [grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.02), (2, 1.3))],

@@ -522,25 +522,19 @@ def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore
         whole.assign_coords(color_index=("algorithm", [0.5, 1, 2])).curves.plot()
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:so few tasks")
-def test_color_index_changes_no_result(curves):
+@pytest.mark.parametrize("call", ["pairwise", *map(slow, ("across_tasks", "profile_across_tasks", "randomized_anova"))])
+def test_color_index_changes_no_result(curves, call):
     indexed = curves.assign_coords(color_index=("algorithm", [5, 1, 3]))
-    for call in (
-        "across_tasks",
-        "profile_across_tasks",
-        "randomized_anova",
-        "pairwise",
-    ):
-        plain, coloured = (getattr(each.curves, call)(n_resamples=99, rng=0) for each in (curves, indexed))
-        assert coloured.color_index.values.tolist() == [5, 1, 3]
-        if "pair" in coloured.dims:
-            assert coloured.color_index_a.values.tolist() == [5, 5, 1]
-            assert coloured.color_index_b.values.tolist() == [1, 3, 3]
-        numbers = ["color_index", "color_index_a", "color_index_b"]
-        assert plain.equals(coloured.drop_vars(numbers, errors="ignore"))
-        assert coloured.curves.summary() == plain.curves.summary()
-        pd.testing.assert_frame_equal(coloured.curves.table(), plain.curves.table())
+    plain, coloured = (getattr(each.curves, call)(n_resamples=99, rng=0) for each in (curves, indexed))
+    assert coloured.color_index.values.tolist() == [5, 1, 3]
+    if "pair" in coloured.dims:
+        assert coloured.color_index_a.values.tolist() == [5, 5, 1]
+        assert coloured.color_index_b.values.tolist() == [1, 3, 3]
+    numbers = ["color_index", "color_index_a", "color_index_b"]
+    assert plain.equals(coloured.drop_vars(numbers, errors="ignore"))
+    assert coloured.curves.summary() == plain.curves.summary()
+    pd.testing.assert_frame_equal(coloured.curves.table(), plain.curves.table())
 
 
 @pytest.mark.slow

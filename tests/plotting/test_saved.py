@@ -22,7 +22,6 @@ def closed():
     plt.close("all")
 
 
-@pytest.mark.slow
 def test_letters_of_a_pdf_are_truetype_with_default_settings(curves, tmp_path):
     assert plt.rcParams["pdf.fonttype"] == 3
     path = tmp_path / "figure.pdf"
