@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from layers import slow
-from pictures import faults
+from pictures import faults, figsize_in
 from refusals import refused
 from synthetic_results import named_with, synthetic_curves
 
@@ -38,6 +38,19 @@ def test_no_label_of_a_benchmark_runs_over_its_neighbours(size, letters):
     curves = named_with(synthetic_curves(6, 8, n_runs=5), letters)
     axes = curves.curves.plot_benchmark(target=1000, figsize=size, n_resamples=49, rng=0)
     assert faults(axes[0].figure, 0.3, sized=True) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*few")
+@pytest.mark.parametrize("width", [5.5, slow(6.5), slow(7.5)])
+def test_a_benchmark_whose_names_have_no_room_names_a_size_that_has(width):
+    curves = named_with(synthetic_curves(6, 8, n_runs=5), 25)
+    options = {"target": 1000, "n_resamples": 49, "rng": 0}
+    with pytest.raises(ValueError, match="no room for the names") as caught:
+        curves.curves.plot_benchmark(figsize=(width, 4.5), **options)
+    named = figsize_in(str(caught.value))["figsize"]
+    axes = curves.curves.plot_benchmark(figsize=named, **options)
+    assert faults(axes[0].figure, 0.3, sized=True) == []
+    assert named[0] <= 12
 
 
 @pytest.mark.parametrize(

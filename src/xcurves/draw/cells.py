@@ -26,6 +26,7 @@ _DARK = 0.45  # lightness of cells whose text is white
 _LIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
 _NARROW = 5.5  # points of names of columns in two lines
 _LETTER = 0.6  # width of a letter, of its height
+_SMALL, _OF_TICKS = (0.833, 0.9)  # of the size of letters of labels
 _FEW = 20  # rows whose labels have the usual size
 
 
@@ -51,7 +52,10 @@ def draw_cells(ax: Axes, picture: CellsPicture) -> None:
             ax.plot(x, y, "o", color="black", markersize=min(3, size / 2), gid="bold")
         bar = ax.figure.colorbar(image, ax=ax, aspect=30)
         letters_in_line = max(1, int(_letters(ax, ax.get_window_extent().height)))
-        bar.set_label(fill(picture.said, letters_in_line), fontsize="small")
+        # in points: ticks are made when the figure is drawn, with the letters of that time
+        points = float(ax.xaxis.label.get_fontsize())
+        bar.set_label(fill(picture.said, letters_in_line), fontsize=_SMALL * points)
+        bar.ax.tick_params(labelsize=_OF_TICKS * points)
         if picture.steps:
             bar.set_ticks(list(picture.steps), labels=list(picture.steps.values()))
     _name_cells(ax, picture.rows, picture.columns, size)
@@ -98,7 +102,7 @@ def _wrapped_once(name: str) -> str:
 
 def _letters(ax: Axes, pixels: float) -> float:
     """Return how many small letters fit into so many pixels of a panel."""
-    return pixels / ax.figure.dpi * _POINTS / (_LETTER * 0.833 * float(ax.xaxis.label.get_fontsize()))
+    return pixels / ax.figure.dpi * _POINTS / (_LETTER * _SMALL * float(ax.xaxis.label.get_fontsize()))
 
 
 def _font(ax: Axes, shape: tuple[int, ...]) -> float:

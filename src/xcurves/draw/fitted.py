@@ -88,7 +88,8 @@ def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     """Write labels of axes and titles that are longer than they have room for, in lines."""
     figure = panels[0].figure
     for of, inches in (("y", high), ("x", wide), ("title", wide)):
-        texts = [(ax, _text_of(ax, of)) for ax in panels]
+        # labels of colours too, which stand upright
+        texts = [(ax, _text_of(ax, of)) for ax in (figure.axes if of == "y" else panels)]
         long = [(ax, text) for ax, text in texts if text.get_visible() and _inches(text) > _SHORT * inches]
         if not long:
             continue

@@ -11,13 +11,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, run_checks, task_dims, validation
-from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 from xcurves.core.schema import MOST_CURVES
 from xcurves.core.validation import check_curves
 from xcurves.distributions.performance_cdf import performance_cdf
 from xcurves.draw.canvas import Canvas, check_figsize, styled
 from xcurves.draw.curve_names import in_few_lines
-from xcurves.draw.fitted import fit_labels
+from xcurves.draw.drawn_names import drawable
+from xcurves.draw.fitted import fit_labels, fit_rows, lay_out, thin_labels, thin_numbers, thin_ticks
 from xcurves.draw.look import import_pyplot
 from xcurves.draw.room import Grid
 from xcurves.draw.shapes import draw_picture
@@ -31,6 +32,8 @@ _N_RESAMPLES = 2_000  # of the statistics
 _N_SCORES = 101  # at which the profile is drawn
 _SAMPLE = 2.8  # width of a line in the legend, of the height of its letters
 _WIDE, _COLUMNS = 13.0, 3
+_ROUNDING = 0.01  # inches
+_GROWTH = (3.6, 2.2)  # of a figure, by that of one of its panels below
 # inches: margins of the panels of statistics, a row of them, the panels below
 _AROUND, _ROW, _BELOW = (0.9, 0.26, 4.2)
 
@@ -149,16 +152,48 @@ def plot_benchmark(
     with Grid(1, _COLUMNS, 1).letters(size):
         axes = _new_axes(size, len(drawn) - 3, _AROUND + _ROW * n_drawn)
         for ax, (view, result) in zip(axes, drawn, strict=True):
-            draw_picture(ax, kind_of(result).views[view].drawing.picture(styled(result, Canvas(colors=colors))))
+            shown = drawable(styled(result, Canvas(colors=colors)))
+            draw_picture(ax, kind_of(result).views[view].drawing.picture(shown))
         for ax in axes[1:-3]:
             ax.tick_params(labelleft=False)
         handles, names = axes[-1].get_legend_handles_labels()
         figure = axes[0].figure
         place = {"loc": "outside lower center", "frameon": False, "handlelength": _SAMPLE}
         in_few_lines(partial(figure.legend, handles, names, **place), len(names), figure.bbox.width)
-        for row in (axes[:-3], axes[-3:]):  # labels of one row end where those of the next panel begin
-            fit_labels(row, size[0] / len(row), size[1] / 2)
+        _fit(axes, size)
+    _check_room(axes[-2], size)
     return axes
+
+
+def _fit(axes: NDArray[Any], size: tuple[float, float]) -> None:
+    """Write labels, ticks and names in the room that they have."""
+    for row in (axes[:-3], axes[-3:]):  # labels of one row end where those of the next panel begin
+        for ax in row:
+            thin_ticks(ax, size[0] / len(row), size[1] / 2)
+        fit_labels(row, size[0] / len(row), size[1] / 2)
+    lay_out(axes[0].figure)
+    thin_labels(axes)
+    thin_numbers(axes)
+    fit_rows(axes)
+
+
+def _check_room(cells: Any, size: tuple[float, float]) -> None:
+    """Refuse a size in which names of rows or columns of the matrix of probabilities are over each other."""
+    room = np.array([cells.bbox.width, cells.bbox.height]) / len(cells.get_xticks())
+    names = [label.get_window_extent() for label in (*cells.get_xticklabels(), *cells.get_yticklabels())]
+    n = len(names) // 2
+    needed = np.array([max(box.width for box in names[:n]), max(box.height for box in names[n:])])
+    missing = np.maximum(needed - room, 0) * n / cells.figure.dpi
+    if (missing <= _ROUNDING).all():
+        return
+    import_pyplot().close(cells.figure)
+    wide, high = np.ceil(10 * (size + _GROWTH * missing)) / 10
+    raise Refusal(
+        "figsize",
+        size,
+        "has no room for the names of the algorithms",
+        Cure("Give ", give(figsize=(float(wide), float(high)))),
+    )
 
 
 def _new_axes(size: tuple[float, float], n_statistics: int, high: float) -> NDArray[Any]:
