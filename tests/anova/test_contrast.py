@@ -305,3 +305,21 @@ def test_infinite_and_incomplete_runs_are_named(curves, score, said):
     curves[0, 1, 2] = score
     with pytest.raises(ValueError, match=rf"^algorithm 'a0', run 1 {said}"):
         xcurves.contrast(curves, {"a0": 1, "a1": -1})
+
+
+def test_a_contrast_is_a_pair_for_programs():
+    values = np.random.default_rng(4).normal(size=(3, 6, 2)) + np.array([2.0, 0.0, 0.5])[:, np.newaxis, np.newaxis]
+    curves = make_curves(values).assign_coords(algorithm=["ours", "sac", "td3"])
+    of_two = xcurves.contrast(curves, {"ours": -1, "sac": 1}, rng=0)
+    (pair,) = of_two.curves.to_dict()["pairs"]
+    assert (pair["first"], pair["second"]) == ("ours", "sac")
+    assert pair["difference"] == pytest.approx(-of_two["estimate"].item())
+    assert pair["ci"] == pytest.approx(sorted(-of_two["estimate_ci"].to_numpy()))
+    assert pair["p"] == pytest.approx(of_two["pvalue"].item())
+    assert pair["shown"] == (pair["p"] <= 0.05)
+    of_three = xcurves.contrast(curves, {"ours": 1, "sac": -0.5, "td3": -0.5}, rng=0)
+    (pair,) = of_three.curves.to_dict()["pairs"]
+    assert (pair["first"], pair["second"]) == ("ours", "0.5 × sac + 0.5 × td3")
+    tasks = xr.concat([curves, -curves], "task").assign_coords(task=["x", "y"])
+    rows = xcurves.contrast(tasks, {"ours": 1, "sac": -1}, rng=0).curves.to_dict()["pairs"]
+    assert [(row["task"], row["first"]) for row in rows] == [("x", "ours"), ("y", "sac")]

@@ -277,6 +277,13 @@ CONTRAST = ResultKind(
         tables.contrast_table,
         "The contrast of scores with its interval, the studentized statistic T, and p.",
     ),
+    comparison=Comparison(
+        estimate="estimate",
+        interval="estimate_ci",
+        p="pvalue",
+        noun=text.averaged,
+        pair=text.as_pair,
+    ),
     statements=text.contrast_statements,
     views={
         "estimate": View(

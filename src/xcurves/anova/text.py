@@ -395,7 +395,7 @@ def _verdict(task: xr.Dataset, alpha: float) -> str:
     what = weights_as_sum(task)
     if what:
         what = f" {what}"
-    sentence = f"The contrast{what} of {_averaged(task)}, {estimate}, {shown} {verdict} ({test})."
+    sentence = f"The contrast{what} of {averaged(task)}, {estimate}, {shown} {verdict} ({test})."
     if "margin_pvalue" not in task:
         return sentence
     return f"{sentence} {_say_margin(task, alpha)}"
@@ -414,7 +414,7 @@ def _say_margin(task: xr.Dataset, alpha: float) -> str:
     return f"That it is not worse by more than {margin} is {shown} (lower limit {limit}, {pvalue(p)})."
 
 
-def _averaged(task: xr.Dataset) -> str:
+def averaged(task: xr.Dataset) -> str:
     """Return which scores a contrast is of."""
     if "training_weights" not in task:
         return "scores"
@@ -431,6 +431,22 @@ def _averaged(task: xr.Dataset) -> str:
     if len(used) == 1:
         return f"scores at training {first}"
     return f"weighted scores over training, {len(used)} levels from {first} to {last}"
+
+
+def as_pair(result: xr.Dataset) -> xr.Dataset:
+    """Return a contrast as a pair: the algorithms with positive weights against the others."""
+    first, second = _weighted(result, 1), _weighted(result, -1)
+    names = {"pair": [f"{first} - {second}"]}
+    compared = {name: result[name].expand_dims(names) for name in ("estimate", "estimate_ci", "pvalue")}
+    return result.assign(compared).assign_coords(algorithm_a=("pair", [first]), algorithm_b=("pair", [second]))
+
+
+def _weighted(result: xr.Dataset, sign: int) -> str:
+    """Return the algorithms whose weights have a sign, each with its weight, as a sum."""
+    if "weights" not in result:
+        return {1: "first", -1: "second"}[sign]
+    weights = zip(result["algorithm"].to_numpy().tolist(), (sign * result["weights"]).to_numpy().tolist(), strict=True)
+    return " + ".join(f"{weight:.3g} × {name}".removeprefix("1 × ") for name, weight in weights if weight > 0)
 
 
 def weights_as_sum(result: xr.Dataset) -> str:
