@@ -9,7 +9,11 @@ import xarray as xr
 
 import xcurves
 from layers import slow
+from xcurves.core.scales import SPEED
+from xcurves.say.compared_pairs import Compared
 from xcurves.say.numbers import number
+from xcurves.say.pairs import PairRow
+from xcurves.say.verdict import reference_sentence
 
 
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
@@ -155,3 +159,19 @@ def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, seeds, target)
             assert ("not shown to differ" in own[0]) == (not shown)
             if shown:
                 assert ("shown to be faster" in own[0]) == (row["lower"] >= 1)
+
+
+def test_without_an_estimate_the_interval_says_which_is_faster():
+    nan, inf = np.nan, np.inf
+    rows = [
+        PairRow("fast", "base", nan, np.log(2.0), inf, 0.01, True),
+        PairRow("slow", "base", nan, -inf, np.log(0.5), 0.01, True),
+        PairRow("near", "base", nan, -inf, np.log(1.5), 0.01, True),
+        PairRow("open", "base", nan, -inf, inf, 0.4, False),
+    ]
+    made = Compared(rows, ["fast", "slow", "near", "open", "base"], [], "time to 8", means=None, scale=SPEED)
+    assert reference_sentence(made, "base") == (
+        "Beside base, in time to 8: fast (at least 2 times as fast) is shown to be faster; slow (at most 0.5 times as "
+        "fast) is shown to be slower; near (at most 1.5 times as fast) and open (interval unbounded) are not shown to "
+        "differ."
+    )

@@ -47,9 +47,11 @@ class PairRow(NamedTuple):
     shown: bool
 
     @property
-    def is_above(self) -> bool:
-        """Whether the first has the higher score; where no amount is known, by the interval."""
-        return self.amount > 0 or (isnan(self.amount) and self.low >= 0)
+    def side(self) -> int:
+        """Where the first is, 1 above, -1 below, 0 neither; where no amount is known, by the interval."""
+        if isnan(self.amount):
+            return int(self.low >= 0) - int(self.high <= 0)
+        return int(self.amount > 0) - int(self.amount < 0)
 
 
 def most_ahead(rows: Iterable[PairRow]) -> str | None:

@@ -324,9 +324,9 @@ def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) 
     if not rows:
         return f"Nothing can be said beside {reference}{because(made, made.rows)}."
     rows.sort(key=lambda row: (isnan(row.amount), -abs(row.amount)))
-    higher = [row for row in rows if row.shown and row.is_above]
-    lower = [row for row in rows if row.shown and not row.is_above]
-    unshown = [row for row in rows if not row.shown]
+    higher = [row for row in rows if row.shown and row.side > 0]
+    lower = [row for row in rows if row.shown and row.side < 0]
+    unshown = [row for row in rows if row not in (*higher, *lower)]
 
     phrases = []
     p = f"; {pvalue(rows[0].p)}" if made.has_p and len(made.rows) == 1 else ""

@@ -11,11 +11,10 @@ from xcurves.say.numbers import decimals_of, interval, rounded
 from xcurves.say.pairs import shown_interval
 
 DISPLAYED = "displayed_ci"
-DIRECTION = "direction"  # 1 sooner than the reference, -1 later, 0 neither
 
 
 def displayed(result: xr.Dataset) -> xr.Dataset:
-    """Return a result with the interval that is shown, `DISPLAYED`, whether a difference is, and `DIRECTION`.
+    """Return a result with the interval that is shown, `DISPLAYED`, and whether a difference is.
 
     A step-down test shows some differences whose simultaneous interval still holds 1: there the end on that side is 1.
     """
@@ -29,7 +28,7 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
     direction = estimated.where(estimated.notnull(), by_interval)
     shown = significant(p, alpha_of(result)) & (direction != 0)
     together = shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
-    return result.assign({DISPLAYED: together, DIRECTION: direction, "shown": shown})
+    return result.assign({DISPLAYED: together, "shown": shown})
 
 
 def heading(result: xr.Dataset) -> str:
@@ -52,32 +51,13 @@ def is_one_sided(bounds: xr.DataArray) -> bool:
     return bool(np.isinf(low) or np.isinf(high))
 
 
-def say_ratio(ratio: float, bounds: xr.DataArray, *, shown: bool = False) -> str:
+def say_ratio(ratio: float, bounds: xr.DataArray) -> str:
     """Return a ratio of times with its interval: "2.03 times as fast (1.92 to 2.14)"; what is known without one."""
     low, high = ends_of_ratio(bounds)
-    limits = _limits(low, high, ratio, shown=shown)
+    limits = interval(low, high, estimate=ratio)
     if not np.isnan(ratio):
         factor = rounded(ratio, decimals_of(low, high, ratio))
         return f"{factor} times as fast ({limits})"
     if np.isfinite(low) or np.isfinite(high):
         return f"{limits} times as fast"
     return "nothing bounds how fast"
-
-
-def _limits(low: float, high: float, ratio: float, *, shown: bool) -> str:
-    """Return the interval of a ratio; an end at 1 of one that is shown is open."""
-    decimals = decimals_of(low, high, ratio)
-    if shown and low == 1:
-        if not np.isfinite(high):
-            return "more than 1"
-        return f"more than 1 to {rounded(high, decimals)}"
-    if shown and high == 1:
-        if not np.isfinite(low):
-            return "less than 1"
-        return f"{rounded(low, decimals)} to less than 1"
-    return interval(low, high, estimate=ratio)
-
-
-def say_limits(bounds: xr.DataArray, estimate: float = np.nan, *, shown: bool = False) -> str:
-    """Return an interval of times or ratios in words."""
-    return _limits(*ends_of_ratio(bounds), estimate, shown=shown)
