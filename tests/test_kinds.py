@@ -228,6 +228,7 @@ def test_an_input_must_not_have_the_name_of_a_variable(kind):
         CALLS[kind.name](GIVEN[kind.argument]().assign_coords({name: 1}))
 
 
+@pytest.mark.plain(8)
 def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_are_said_once(
     kind,
 ):
@@ -251,7 +252,7 @@ def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_ar
     assert "nan" not in answers[0].lower()
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
     result = made(kind.name)
     pytest.importorskip("jinja2")
@@ -402,7 +403,7 @@ def answer_or_error(method):
         return error
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 def test_a_label_that_was_selected_is_answered_or_named(kind):
     result = made(kind.name)
     result = result.isel(task=[0]) if "task" in result.dims else result
@@ -419,7 +420,7 @@ def test_a_label_that_was_selected_is_answered_or_named(kind):
         assert len(frame) <= len(result.curves.to_frame())
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("step", [4, slow(1)])
 def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
     result = made(kind.name)
@@ -467,7 +468,7 @@ def undrawn(data, said, view=None, *, narrow=True):
     return pictures.Picture(f"{view}", None, f"{said}")
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("drawn", [False, slow(True)])
 def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     if not drawn:
@@ -485,7 +486,7 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 def test_the_accessor_shows_question_answer_and_table(kind):
     result = made(kind.name)
     shown = repr(result.curves)

@@ -47,7 +47,7 @@ def test_of_every_known_name_both_take_the_same_end(options):
         assert direction.find(by_shell).higher == by_python.higher
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -109,7 +109,7 @@ KINDS_OF_WEIGHTS = [
 ]
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("chunks", [None, slow({"task": 1}), {"training": 2, "run": 3}])
 @pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
 def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):

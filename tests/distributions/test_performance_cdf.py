@@ -192,7 +192,7 @@ def test_order_of_runs_changes_nothing(scores, options):
     xr.testing.assert_allclose(plain, mixed)
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
 @pytest.mark.parametrize(
     "design",

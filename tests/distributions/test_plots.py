@@ -109,6 +109,7 @@ def test_what_has_no_training_or_several_statistics_is_not_drawn_along_it(result
     assert len(ax.get_lines()) == 2
 
 
+@pytest.mark.slow
 def test_statistics_have_a_panel_each_and_algorithms_a_row(result):
     here = result.sel(task="x", param=["score_mean", "iqm", "score_std"])
     axes = here.curves.plot("statistics", col_wrap=4)

@@ -50,7 +50,7 @@ def test_cuts_of_curves_with_other_sizes_are_each_its_own():
         assert [n[place] for place in places if place >= 0] == (oracle.cuts(n[has]) if has.sum() > 1 else [])
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("grid", GRIDS)
 def test_backtest_errors_are_those_of_refits_one_by_one(grid):
     n = GRIDS[grid]

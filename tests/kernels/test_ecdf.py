@@ -94,6 +94,7 @@ def test_deviations_are_numpys(n):
     np.testing.assert_allclose(found, [np.std(row[:n], ddof=1) if n > 1 else np.nan for row in x], rtol=1e-9)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("n", [1, 2, 10, 41])
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
 def test_limits_of_a_probability_are_scipys(n, alpha):

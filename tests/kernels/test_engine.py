@@ -56,6 +56,7 @@ def by_pairs(design):
 UNPAIRED = [((4, 5), 3), ((3, 3, 2), 4), ((5, 5, 5), 40), ((6, 6), 100), ((4, 3), 1)]
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize(
     ("sizes", "k", "paired"),
     [*((*each, False) for each in UNPAIRED), ((4, 4, 4), 5, True)],
@@ -215,6 +216,7 @@ def made_test(states, most):
     return shifts.Test(reaches, shape, 0, most)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("scan", [False, True])
 def test_limits_are_where_the_last_needed_reassignment_stops(scan):
     ends = np.random.default_rng(0).exponential(3.0, (5, 40))

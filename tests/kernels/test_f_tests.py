@@ -22,6 +22,7 @@ def as_array(counts):
     return np.array([[counts[e][t] for t in ("pooled", "split_plot")] for e in ("algorithm", "interaction")])
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("sizes", [(3, 3), (4, 4), (2, 5), (2, 2, 2), (1, 3, 3), (2, 2, 3)])
 @pytest.mark.parametrize("k", [2, 7])
 def test_exact_counts_equal_brute_force(sizes, k):
@@ -33,6 +34,7 @@ def test_exact_counts_equal_brute_force(sizes, k):
     np.testing.assert_allclose(found["pvalue"] * total, as_array(counts), rtol=1e-12)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(("m", "n_runs"), [(2, 2), (2, 3), (2, 4), (2, 6), (3, 2), (3, 3), (3, 4)])
 def test_exact_paired_counts_equal_brute_force(m, n_runs):
     groups = random_groups((n_runs,) * m, 3, seed=6)

@@ -144,6 +144,7 @@ def test_neighbours_within_rounding_are_ties_and_infinite_ones_tie():
     assert tie_ranks(t).tolist() == [1, 1, 1, 2, 3, 3, 0]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("sizes", [[(2, 2)] * 2, [(3, 2), (1, 2)]])
 def test_ends_of_intervals_are_where_the_enumerated_decision_changes(sizes):
     alpha, share = 0.3, spent("square", len(sizes))

@@ -156,6 +156,7 @@ def check_uniform(drawn, n):
     assert stats.chisquare(list(found.values())).pvalue > 1e-6
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (2, 1, 2)])
 @pytest.mark.parametrize("paired", [False, True])
 def test_random_assignments_are_uniform(sizes, paired):

@@ -88,6 +88,7 @@ def test_statistics_of_a_resample_are_those_of_its_trials(sample, seed, conditio
     np.testing.assert_allclose(found, observe(chosen, **options), atol=1e-9)
 
 
+@pytest.mark.plain(6)
 @pytest.mark.parametrize("higher", [True, False])
 @pytest.mark.parametrize("level", [0.5, 0.05, 1e-6])
 @pytest.mark.parametrize("ends", [(-5.0, 9.0), (-math.inf, math.inf), (-5.0, math.inf)])

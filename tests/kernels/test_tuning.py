@@ -21,6 +21,7 @@ def rows(sample):
     return np.array([[*sorted(sample), np.nan]]), np.array([len(sample)])
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 17, 100, 200])
 def test_ranks_of_the_median_are_those_of_rationals(n):
     trials = range(1, 160)

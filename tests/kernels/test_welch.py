@@ -142,6 +142,7 @@ def test_usual_ratios_of_spreads(sizes, expected):
     assert ratio_quantile(sizes, 0.95) == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 2), (5, 15), (2, 5, 9), (4, 4, 4, 4)])
 @pytest.mark.parametrize("probability", [0.5, 0.95])
 def test_quantiles_of_the_ratio_hold_by_simulation(sizes, probability):

@@ -349,6 +349,7 @@ def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_
     assert "Intervals hold for all pairs of suites together." in found.curves.summary()
 
 
+@pytest.mark.slow
 def test_every_pair_of_suites_has_its_sentence_and_rows():
     suites = xr.concat(
         [grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.2), (2, 1.3))],

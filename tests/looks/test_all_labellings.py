@@ -63,6 +63,7 @@ CASES = {
 }
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("spending", ["square", "linear"])
 @pytest.mark.parametrize("batches", CASES.values(), ids=CASES.keys())
 def test_at_every_look_and_at_every_level_no_more_than_the_share_spent_is_rejected(batches, spending):

@@ -132,7 +132,7 @@ def random_stream(seed):
     return {name: row.tolist() for name, row in runs.items()}, rule
 
 
-@pytest.mark.plain(25)
+@pytest.mark.plain(10)
 @pytest.mark.parametrize("seed", range(N_RANDOM))
 def test_streams_are_judged_as_by_plain_loops(seed):
     runs, rule = random_stream(seed)
@@ -779,6 +779,7 @@ def test_an_earlier_call_changes_no_number_and_candidates_and_runs_may_be_added(
     xr.testing.assert_identical(again, more.curves.gate(baseline="main"))
 
 
+@pytest.mark.plain(8)
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [

@@ -67,6 +67,7 @@ def test_adjusted_pvalues_never_rise_and_are_holms(found):
     np.testing.assert_allclose(done.pvalue_adjusted.T, holm(done.pvalue.T.to_numpy()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [slow(None), "task"])
 def test_earlier_looks_repeat_digit_for_digit(task):
     rng = np.random.default_rng(3)

@@ -30,6 +30,7 @@ def about(value):
     return number(float(f"{value:.2g}"))
 
 
+@pytest.mark.slow
 def test_how_many_tasks_it_takes_is_said_with_its_floor():
     rng = np.random.default_rng(1)
     seen = set()

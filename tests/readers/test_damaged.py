@@ -118,6 +118,7 @@ def _said(path):
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [200, pytest.param(1000, marks=pytest.mark.slow)])
 def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, recwarn, number):
     """So many single-byte changes, insertions and cuts of real logs."""

@@ -288,7 +288,7 @@ def test_scores_are_read(form, tmp_path):
     np.testing.assert_allclose(found, means[-n_levels:])
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
     logs = tmp_path / "logs"

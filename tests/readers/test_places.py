@@ -25,6 +25,7 @@ FORMS = {
 }
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("columns", [["loss"], ["loss", "val_loss"]])
 def test_the_place_in_a_list_is_its_step(tmp_path, name, columns):

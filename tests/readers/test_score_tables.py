@@ -175,7 +175,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_one_command_says_who_is_best(table, tmp_path, monkeypatch, capsys):

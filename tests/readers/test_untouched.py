@@ -122,7 +122,7 @@ def test_folders_of_logs_stay_as_they_are(tmp_path, monkeypatch, source):
     assert hashed(tmp_path) == before
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("log", [slow("DELETE"), "WAL"])
 def test_a_database_is_read_as_it_is_named(database, tmp_path, monkeypatch, name, log):

@@ -236,6 +236,7 @@ def unlike_scores(n_runs):
     return make_curves(values, task=list("stuvwx")).assign_coords(algorithm=names)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("to", ["latex", "markdown", "html"])
 def test_three_runs_cannot_show_that_11_is_worse_than_340_and_it_has_no_mark(to):
     answer = xcurves.across_tasks(unlike_scores([(3, 3, 3)] * 6), rng=0)
@@ -438,6 +439,7 @@ def test_controls_and_lone_surrogates_are_escaped_as_in_the_page(curves, to):
         assert not re.search("[\x00-\x09\x0b-\x1f\u202e\ud800]", written)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("dim", ["algorithm", "task"])
 def test_lone_surrogates_reach_the_page_and_no_frame(curves, dim, here, undrawn):
     pytest.importorskip("pyarrow")

@@ -53,6 +53,7 @@ def test_an_analysis_has_no_part_and_no_reason_about_training(tree: xr.DataTree)
     assert not {"profile", "profile_across_tasks", "power_law"} & set(tree)
 
 
+@pytest.mark.plain(1)
 def test_no_sentence_of_any_part_tells_of_training(tree: xr.DataTree) -> None:
     for name in set(tree) - {"curves"}:
         result = tree[name].to_dataset()

@@ -129,7 +129,7 @@ def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
     assert "too flat" not in summary_of(xcurves.speedup(times, reference="method_a"))
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("target", [None, 60.0])
 @pytest.mark.parametrize("n_algorithms", [2, slow(3), 4, slow(5), slow(8)])
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 60), marks=pytest.mark.slow)])
