@@ -12,7 +12,7 @@ from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.times import hitting_times
 from xcurves.kernels.times.hitting_times import LogTimes
-from xcurves.target_times.text import Reason
+from xcurves.target_times.reasons import Reason
 
 # of each task, beside those over tasks
 _OF_EACH = ("speedup", "speedup_ci", "pvalue", "speedup_gap")

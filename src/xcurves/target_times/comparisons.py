@@ -22,7 +22,7 @@ from xcurves.target_times.mean_time_to_target import (
     times_of,
     times_to_target,
 )
-from xcurves.target_times.text import Reason
+from xcurves.target_times.reasons import Reason
 
 MOST_OF_RISE = 0.9  # of the reference, from its first to its last level
 DRAWN = 64  # levels of the mean curves that results keep

@@ -29,7 +29,7 @@ from xcurves.kernels.resampling.moments import count_levels
 from xcurves.kernels.times import curve_tracks
 from xcurves.kernels.times.curve_tracks import NO_CURVE, Tracks
 from xcurves.target_times import kinds
-from xcurves.target_times.text import Reason, described
+from xcurves.target_times.reasons import Reason, described
 
 
 def mean_time_to_target(

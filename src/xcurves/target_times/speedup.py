@@ -32,7 +32,7 @@ from xcurves.target_times.comparisons import (
     to_target,
 )
 from xcurves.target_times.mean_time_to_target import curves_and_target
-from xcurves.target_times.text import described
+from xcurves.target_times.reasons import described
 
 
 def speedup(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core import labels, provenance
+from xcurves.core import labels
 from xcurves.core.schema import About, Claim, Statement, statements
 from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, units_of
 from xcurves.say.pairs import beside_reference
 from xcurves.say.result_frames import bounds, frame_of
 from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, heading, is_one_sided, say_ratio
+from xcurves.target_times.reasons import FALLS, Reason, cells, ended_early
 
 _MOST = 3  # algorithms that an answer names
 _LINES = 6  # further facts that a summary has
@@ -28,44 +28,12 @@ _NO_INVERSE = (
     "The speed-up of a second algorithm over the first is not the inverse of this one: each is read at the other's "
     "last level."
 )
-_FALLS = "has been better before its last level than there: consider target="
-
-
-class Reason(IntEnum):
-    """Why there is no estimate."""
-
-    ESTIMATED = 0
-    NOT_REACHED_WITHIN_ITS_BUDGET = 1
-    THERE_FROM_ITS_FIRST_LEVEL_ON = 2
-    NOT_REACHED_BY_THE_REFERENCE_WITHIN_ITS_BUDGET = 3
-    REFERENCE_IS_THERE_FROM_ITS_FIRST_LEVEL_ON = 4
-    FEWER_THAN_TWO_RUNS = 5
-    NO_LEVELS_IN_COMMON = 6
-    NO_RUN_REACHES_IT = 7
-    LAST_LEVEL_OF_THE_REFERENCE_IS_0 = 8
-    NOT_COMPARED = 9
-
-    @property
-    def words(self) -> str:
-        """The reason as sentences have it."""
-        return self.name.lower().replace("_", " ")
-
-
-def _cells(result: xr.Dataset, where: xr.DataArray) -> Iterator[tuple[str, xr.Dataset]]:
-    """Yield the cells where something holds with their words: "task 'x', sac"."""
-    for cell in np.argwhere(where.to_numpy()).tolist():
-        indices = dict(zip(where.dims, cell, strict=True))
-        selected = result.isel(indices)
-        words = [f"{dim} {result[dim][index].item()!r}" for dim, index in indices.items() if dim != "algorithm"]
-        if not selected["algorithm"].dims:
-            words.append(str(selected["algorithm"].item()))
-        yield ", ".join(words), selected
 
 
 def _sorted(result: xr.Dataset, name: str, sign: int = 1) -> list[tuple[str, xr.Dataset]]:
     """Return all cells with their words, the smallest value of a variable (times `sign`) first, unknown ones last."""
-    cells = _cells(result, xr.ones_like(result[name], bool))
-    return sorted(cells, key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308))
+    every = cells(result, xr.ones_like(result[name], bool))
+    return sorted(every, key=lambda cell: np.nan_to_num(sign * cell[1][name].item(), nan=np.inf, posinf=1e308))
 
 
 def _why(cell: xr.Dataset) -> str:
@@ -89,7 +57,7 @@ def time_statements(result: xr.Dataset) -> Iterator[Statement]:
         side = "at least"
     times = joined(phrases, "; ", max(_MOST, 7 - len(phrases)))
     answer = f"The mean score is {side} {result.attrs['target']}: {times}."
-    yield from statements(answer, _ended_early(result), [_SKEWED])
+    yield from statements(answer, ended_early(result), [_SKEWED])
 
 
 def pairs_of_speedups(result: xr.Dataset) -> xr.Dataset:
@@ -162,7 +130,7 @@ def more_of_speedups(result: xr.Dataset) -> Iterator[Statement]:
             *_how_much_sooner(compared),
             *_notes_on_each(with_intervals, compared),
         ]
-    for text in dict.fromkeys([*details, *_ended_early(result)]):
+    for text in dict.fromkeys([*details, *ended_early(result)]):
         yield Statement("detail", text)
     for text in _cautions(result):
         yield Statement("caution", text)
@@ -185,10 +153,10 @@ def _joins_tasks(result: xr.Dataset) -> bool:
 
 def _compared(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     """Return the cells that are compared with their words, the largest speed-up first, of single tasks those shown."""
-    cells = _sorted(result, "speedup", -1)
+    every = _sorted(result, "speedup", -1)
     if _joins_tasks(result):
-        return cells
-    compared = [(name, cell) for name, cell in cells if cell["reason"] != Reason.NOT_COMPARED]
+        return every
+    compared = [(name, cell) for name, cell in every if cell["reason"] != Reason.NOT_COMPARED]
     return sorted(compared, key=lambda named: not named[1]["shown"])
 
 
@@ -220,7 +188,7 @@ def _cautions(result: xr.Dataset) -> Iterator[str]:
     if "target" not in result.attrs and not result.attrs.get("of_times"):
         yield _NO_INVERSE
     if (result["reference_falls"] > 0).any():
-        yield f"{result.attrs['reference']} {_FALLS}."
+        yield f"{result.attrs['reference']} {FALLS}."
 
 
 def _is_too_flat(cell: xr.Dataset) -> bool:
@@ -322,57 +290,6 @@ def more_of_profiles(result: xr.Dataset) -> Iterator[Statement]:
         scores.append(f"{name} {estimated(cell['score'].item(), *ends)}")
     yield Statement("detail", f"Scores on {result.attrs['task']}s like these: {joined(scores, '; ')}.")
     yield Statement("caution", "A score depends on who takes part: the best of them on a task defines its unit.")
-
-
-def _ended_early(result: xr.Dataset) -> Iterator[str]:
-    """Yield where the first curve that is cut ends, and how many more are."""
-    is_cut = result["n_ended_early"] > 0
-    if not is_cut.any():
-        return
-    words, cell = next(_cells(result, is_cut))
-    last = quantity(cell["training_last"].item(), units_of(cell["training_last"]))
-    n_ended = cell["n_ended_early"].item()
-    verb = "ends"
-    if n_ended > 1:
-        verb = "end"
-    ended = f"{number(n_ended)} of its {number(cell['n_runs'].item())} runs {verb}"
-    sentence = f"{words} is read up to {last}: {ended} earlier than others"
-    if is_cut.sum() > 1:
-        sentence += f" (so {int(is_cut.sum()) - 1} more)"
-    yield f"{sentence}."
-
-
-def described(result: xr.Dataset, *, lazy: bool) -> xr.Dataset:
-    """Say what the numbers of `reason` mean, as CF does; warn of what a computed result has, of each thing once."""
-    result["reason"].attrs["flag_meanings"] = " ".join(reason.name.lower() for reason in Reason)
-    if lazy:
-        return result
-
-    _warn_of_targets_beyond(result)
-    for sentence in _ended_early(result):
-        cure = "To read further, leave out by name the runs that crashed"
-        if "target" in result.attrs:
-            cure += ", or compare time_to_target() of runs that stop at the target"
-        provenance.warn(f"{sentence} {cure}")
-    if "reference_falls" in result and (result["reference_falls"] > 0).any():
-        provenance.warn(f"{result.attrs['reference']} {_FALLS}")
-    return result
-
-
-def _warn_of_targets_beyond(result: xr.Dataset) -> None:
-    """Warn of targets that no run reaches."""
-    is_beyond = result["reason"] == Reason.NO_RUN_REACHES_IT
-    if not is_beyond.any():
-        return
-    words, cell = next(_cells(result, is_beyond))
-    best = quantity(cell["score_best"].item(), units_of(cell["score_best"]))
-    more = ""
-    if is_beyond.sum() > 1:
-        more = f" (in {int(is_beyond.sum())} comparisons)"
-    provenance.warn(
-        f"{words}: no run reaches the target (the best score is {best}), so that nothing is said of times{more}. "
-        "Name another one"
-    )
 
 
 def time_table(result: xr.Dataset) -> pd.DataFrame:
