@@ -51,7 +51,6 @@ def about(part: xr.Dataset) -> About:
     if "reference" in part.attrs and part.sizes["pair"] > 1:
         n_tasks = span({int(n) for n in part["n_tasks"].to_numpy() if n} or {0})
         over = f"over {n_tasks} {noun_of(part)}s"
-    is_unlike = bool(carrying_tasks(part))
     return About(
         algorithms,
         over,
@@ -60,8 +59,8 @@ def about(part: xr.Dataset) -> About:
         before=[*_unlike_scales(part), *_no_common_tasks(benchmark, scope)],
         instead=_nothing_compared(part),
         untested=_why_untested(part),
-        has_limits=not is_unlike,
-        heading=_of_scales(part, is_unlike=is_unlike),
+        has_limits=not carrying_tasks(part),
+        heading=scales_of(part),
     )
 
 
@@ -141,9 +140,9 @@ def why_untested(part: xr.Dataset) -> str:
     return "in some, an algorithm has a single run"
 
 
-def _of_scales(part: xr.Dataset, *, is_unlike: bool) -> str:
+def scales_of(part: xr.Dataset) -> str:
     """Return what is to be known of intervals: for whom they hold where tasks are on unlike scales, or their unit."""
-    if is_unlike:
+    if carrying_tasks(part):
         return f", if the {noun_of(part)}s' scales count as they are"
     if shows_answers(part):
         return ", scores in %"

@@ -8,13 +8,13 @@ import xarray as xr
 from xcurves.core.labels import named_tasks
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.kernels.over_tasks.task_effects import difference_of_means
+from xcurves.multi_task.about import scales_of
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.claims import (
     claim_of_verdict,
     claims_of,
     of_claim,
 )
-from xcurves.multi_task.task_options import carrying_tasks
 from xcurves.multi_task.too_few import noun_of
 from xcurves.say.pairs import (
     SWAPPED,
@@ -119,14 +119,6 @@ def algorithm_table(result: xr.Dataset) -> pd.DataFrame:
     }
     frame = frame_of_algorithms(result, columns)
     level = heading(result).partition(",")[0]
-    frame.attrs["interval"] = _of_scales(result, f"{level}, all algorithms together")
+    scales = (scales_of(benchmark) for benchmark, _ in named_tasks(result, "difference"))
+    frame.attrs["interval"] = f"{level}, all algorithms together{next(filter(None, scales), '')}"
     return frame
-
-
-def _of_scales(result: xr.Dataset, heading_of_interval: str) -> str:
-    """Return the heading of intervals; where tasks are on unlike scales it says for whom they hold."""
-    if any(carrying_tasks(each) for each, _ in named_tasks(result, "difference")):
-        return f"{heading_of_interval}, if the {noun_of(result)}s' scales count as they are"
-    if shows_answers(result):
-        return f"{heading_of_interval}, scores in %"
-    return heading_of_interval
