@@ -207,3 +207,23 @@ def test_distributions_step_in_plotly_as_in_matplotlib():
         np.testing.assert_array_equal(trace.y, line.get_ydata())
         assert (trace.line.shape, line.get_drawstyle()) == ("hv", "steps-post")
     assert figure.layout.yaxis.title.text.startswith("share of trials at or below")
+
+
+def test_f_ratios_stand_on_a_log_axis_in_plotly_with_their_null_distributions():
+    pytest.importorskip("plotly")
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 6, 5)))
+    found = curves.curves.randomized_anova(n_resamples=199, keep_null=True, rng=0)
+    figure, ax = found.curves.explore("f"), found.curves.plot("f")
+    assert figure.layout.xaxis.type == "log"
+    np.testing.assert_allclose(10 ** np.array(figure.layout.xaxis.range), ax.get_xlim())
+    filled = [trace for trace in figure.data if trace.fill == "toself"]
+    assert len(filled) == len(ax.patches) == 4
+    for trace, patch in zip(filled, ax.patches, strict=True):
+        assert (min(trace.x), max(trace.x)) == tuple(patch.get_data().edges[[0, -1]])
+
+
+def test_candidates_of_a_gate_are_named_in_plotly():
+    pytest.importorskip("plotly")
+    scores = make_scores(np.random.default_rng(0).normal(size=(3, 8)), algorithm=["main", "b", "c"], run=np.arange(8))
+    figure = scores.curves.gate(baseline="main", n_resamples=99, rng=0).curves.explore("record")
+    assert list(figure.layout.xaxis.ticktext) == ["main", "b", "c"]

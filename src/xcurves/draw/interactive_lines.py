@@ -50,6 +50,9 @@ def _layout(picture: StepsPicture | CurvesPicture) -> dict[str, Any]:
 def _axis(scale: Scale) -> dict[str, Any]:
     """Return an axis with its label, and with its limits if both are given."""
     axis: dict[str, Any] = {"title": {"text": safe_words(scale.label)}}
+    if scale.names:
+        names = list(map(safe_words, scale.names))
+        axis |= {"tickvals": list(range(len(names))), "ticktext": names, "automargin": True}
     if scale.is_log:
         axis["type"] = "log"
     if scale.low is not None and scale.high is not None:

@@ -69,7 +69,7 @@ def _axes(picture: RowsPicture) -> dict[str, Any]:
     if picture.ticks:
         x_axis |= {"tickvals": [at for at, _ in picture.ticks], "ticktext": [text for _, text in picture.ticks]}
     if picture.limits is not None:
-        x_axis["range"] = list(picture.limits)
+        x_axis["range"] = np.log10(picture.limits).tolist() if picture.scale == "log" else list(picture.limits)
     shapes = []
     if picture.reference is not None:
         line = {"color": "#595959", "width": 1}
