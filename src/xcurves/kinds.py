@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NAMES = tuple(KINDS)  # in the order of a report
 PARTS = {public.part: name for name, public in KINDS.items() if public.part}  # of a whole analysis: their kinds
 OPENS = {name: public.opens for name, public in KINDS.items() if public.opens}  # a report, of one task or several
+MARKS = {name: public.marked for name, public in KINDS.items() if public.marked}
 _REGISTERED: dict[str, ResultKind] = {}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}  # of registered kinds
 

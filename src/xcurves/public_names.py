@@ -20,6 +20,7 @@ class Public(NamedTuple):
     part: str = ""  # the name of its results in a whole analysis, if it takes part in one
     # of which curves its answer opens a report: which algorithm is better, by how much, or where
     opens: str = ""
+    marked: str = ""  # the coordinate or attr that such curves have, without which it is no part
 
 
 # The functions that make results, in the order of a report. Each has a module of its name, and its declaration is in
@@ -40,13 +41,13 @@ KINDS = {
     "predict": Public("learning_curves.predict", (RESULT,)),
     "leave_one_size_out": Public("learning_curves.leave_one_size_out", (CURVES,)),
     "compare_learners": Public("learning_curves.compare_learners", (RESULT,)),
-    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,), "scaling_law", ONE_TASK),
+    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,), "scaling_law", ONE_TASK, marked="model_size"),
     "predict_loss": Public("learning_curves.predict_loss", (RESULT,)),
     "optimal_allocation": Public("learning_curves.optimal_allocation", (RESULT,)),
     "compare_scaling_laws": Public("learning_curves.compare_scaling_laws", (RESULT,)),
     "performance_cdf": Public("distributions.performance_cdf", (CURVES,), "distribution"),
     "compare_distributions": Public("distributions.compare_distributions", (CURVES,)),
-    "tuning_curve": Public("distributions.tuning_curve", (CURVES,), "tuning_curve", ONE_TASK),
+    "tuning_curve": Public("distributions.tuning_curve", (CURVES,), "tuning_curve", ONE_TASK, marked="sampler"),
     "mean_curves": Public("means.mean_curves", (CURVES,)),
     "runs_needed": Public("planning.runs_needed", (CURVES,)),
 }

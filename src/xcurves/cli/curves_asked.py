@@ -17,7 +17,7 @@ import xcurves
 from xcurves.cli.options import WORST, command_with, not_found, repeats_scores
 from xcurves.cli.scales import with_direction
 from xcurves.cli.sources import Table, read_as
-from xcurves.core import direction, labels, short_runs, task_dims, validation
+from xcurves.core import direction, labels, short_runs, validation
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 from xcurves.core.run_checks import FRACTIONS
@@ -116,7 +116,9 @@ def read_curves(
                 f"--missing-scores failed is for rows of a table, and {options.archive} has none",
                 "Leave it out; of runs that end early say what they are with --runs-short",
             )
-        return task_dims.with_training(opened[value], options.extra)
+        from xcurves.core.task_dims import with_training  # which tables do without
+
+        return with_training(opened[value], options.extra)
 
     dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
     # Without training there are no levels, and a row is a run.

@@ -16,7 +16,6 @@ import xarray as xr
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import DATA, UNSAID, Refusal
-from xcurves.reporting.answer import of_refusal, to_dict
 from xcurves.say.numbers import decimals_of, interval, open_interval, p_text, rounded
 
 # Exit statuses, besides 2 of input that cannot be used.
@@ -50,6 +49,8 @@ def silent(options: argparse.Namespace) -> Iterator[None]:
 def keep_answer(tree: xr.DataTree, options: argparse.Namespace) -> None:
     """Make the answer for programs of an analysis, where something is to be written or decided of it."""
     if options.json or options.github or options.better is not None:
+        from xcurves.reporting.answer import to_dict
+
         options.answers.append(to_dict(tree))
 
 
@@ -57,6 +58,8 @@ def text_of_error(error: Exception, options: argparse.Namespace) -> str:
     """Return why a command was refused as JSON in one line, with the option at fault and what was typed for it."""
     if not isinstance(error, Refusal):
         error = Refusal("", UNSAID, str(error.args[0] if isinstance(error, KeyError) and error.args else error))
+    from xcurves.reporting.answer import of_refusal
+
     answer = of_refusal(error)
     told = answer["error"]
     if told["argument"] in DATA:

@@ -35,6 +35,8 @@ def answering(curves: xr.DataArray) -> list[str]:
     for name, of_part in kinds.PARTS.items():
         if kinds.OPENS.get(of_part) != (SEVERAL_TASKS if several else ONE_TASK):
             continue
+        if of_part in kinds.MARKS and kinds.MARKS[of_part] not in (*curves.coords, *curves.attrs):
+            continue
         kind = kinds.kind(of_part)
         if kind.part is None or (kind.part.along and not has_levels):
             continue
