@@ -8,7 +8,7 @@ import xarray as xr
 import xcurves
 from strategies import absent, make_curves, make_errors, make_scores
 from xcurves import results
-from xcurves.cli.text_tables import as_text
+from xcurves.cli.terminal import as_text
 
 SIZES = np.array([50, 100, 200, 400, 800])
 TASKS = ["ant", "cheetah", "finger", "hopper", "humanoid", "pendulum", "reacher", "swimmer", "walker", "worm"]

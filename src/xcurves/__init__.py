@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
         where = _names.ELSEWHERE.get(name)
         hint = f". Call {where}" if where is not None else ""
         raise AttributeError(f"module 'xcurves' has no attribute {name!r}{hint}")
-    from xcurves.core.named_options import names_options
+    from xcurves.core.calls import names_options
 
     found = names_options(getattr(import_module(f"xcurves.{public.module}"), name))
     found.__module__ = "xcurves"  # where pickle finds it

@@ -26,7 +26,7 @@ from xcurves.archive_formats import (
     write_groups,
 )
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
-from xcurves.core.named_options import names_options
+from xcurves.core.calls import names_options
 from xcurves.core.refusal import UNSAID, Refusal, Text, WrongType, of_path
 from xcurves.core.validation import check_choice, check_path
 

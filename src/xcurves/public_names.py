@@ -41,7 +41,9 @@ KINDS = {
     "predict": Public("learning_curves.predict", (RESULT,)),
     "leave_one_size_out": Public("learning_curves.leave_one_size_out", (CURVES,)),
     "compare_learners": Public("learning_curves.compare_learners", (RESULT,)),
-    "fit_scaling_law": Public("learning_curves.fit_scaling_law", (CURVES,), "scaling_law", ONE_TASK, marked="model_size"),
+    "fit_scaling_law": Public(
+        "learning_curves.fit_scaling_law", (CURVES,), "scaling_law", ONE_TASK, marked="model_size"
+    ),
     "predict_loss": Public("learning_curves.predict_loss", (RESULT,)),
     "optimal_allocation": Public("learning_curves.optimal_allocation", (RESULT,)),
     "compare_scaling_laws": Public("learning_curves.compare_scaling_laws", (RESULT,)),

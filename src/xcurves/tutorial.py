@@ -6,8 +6,8 @@ from importlib.resources import as_file, files
 
 import xarray as xr
 
+from xcurves.core.calls import names_options
 from xcurves.core.labels import nearest, with_color_index
-from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Refusal
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xcurves.kernels.resampling.largest import largest_of
+from xcurves.kernels.resampling.adjustments import largest_of
 
 
 @pytest.mark.parametrize("size", [1, 7, 300, 2_000, 5_000])

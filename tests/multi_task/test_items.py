@@ -9,7 +9,7 @@ from scipy import stats
 
 import xcurves
 from items_reference import CASES, distance, is_close, needed, scores_of
-from xcurves.kernels.over_tasks.places import places, ranks
+from xcurves.kernels.over_tasks.family_means import places, ranks
 
 BY_T = "holm (fixed), step-down max-t (random)"
 ON_ITEMS = ["task_difference", "task_difference_ci", "task_pvalue_adjusted"]

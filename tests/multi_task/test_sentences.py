@@ -8,7 +8,7 @@ import pytest
 import xcurves
 import xcurves.kinds
 from strategies import make_curves
-from xcurves.cli.text_tables import as_text
+from xcurves.cli.terminal import as_text
 from xcurves.say.numbers import number
 from xcurves.say.pairs import OPEN_ENDS
 from xcurves.say.verdict import MOST_WORDS

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.accessors.method import method
+from xcurves.core.calls import method
 
 _CALLS: dict[tuple[str, ...], tuple[str, ...]] = {  # of arrays with these dims, in the last line of a cell
     ("algorithm", "run", "training"): ("plot", "analyze", "pairwise"),

@@ -9,8 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.cli.options import PAIRS
-from xcurves.cli.terminal import PLAIN, Terminal
-from xcurves.cli.text_tables import as_text
+from xcurves.cli.terminal import PLAIN, Terminal, as_text
 from xcurves.core.schema import ResultKind
 from xcurves.results import (
     left_out,

@@ -15,7 +15,7 @@ from xcurves import readers
 from xcurves.archive import read as read_archive
 from xcurves.archive_formats import engine_to_read
 from xcurves.cli.options import NONE, SUBCOMMANDS, not_found
-from xcurves.core import labels, repeated_folds
+from xcurves.core import labels, matched_runs
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dims_called
@@ -194,7 +194,7 @@ def read_names(table: Table, options: argparse.Namespace) -> Table:
     said = reading.said
     if reading.matched and getattr(options, "paired", False) is None:
         said += f"; runs are {reading.matched}s, compared as matched (else: --not-paired)"
-    repeated = repeated_folds.columns_of(reading.made)
+    repeated = matched_runs.columns_of_repeats(reading.made)
     if repeated:
         said += f"; repeats are not independent (one run a fold: --run {repeated[-1]} --duplicates mean)"
     return Table(reading.frame, reading.score, columns, said, reading)

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.jobs import Job
-from xcurves.kernels.resampling import streams
+from xcurves.kernels.resampling import plans
 
 _TASKS = 100  # in a block, so that scheduling takes little of its time
 _BLOCKS = 100  # at least, so that a cluster can distribute them
@@ -117,7 +117,7 @@ class _Block:
 def apply(job: Job, curves: xr.DataArray, others: Sequence[xr.DataArray]) -> dict[str, xr.Variable]:
     """Return the variables of a job on chunked curves and numbers of their tasks, by one `apply_ufunc`."""
     # Whether anything is random is known when the blocks are computed.
-    streams.note_draw()
+    plans.note_draw()
 
     curves = coarsen(curves.drop_vars(curves.coords), job.core)
     lead = curves.dims[: -len(job.core)]

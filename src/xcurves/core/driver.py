@@ -25,7 +25,7 @@ from xcurves.core.labels import (
 )
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import JOINED, ResultKind, Var
-from xcurves.kernels.resampling import streams
+from xcurves.kernels.resampling import plans
 
 _EVERY_CURVE = Reduce()
 
@@ -70,7 +70,7 @@ def per_task(
         integers={name: var.dtype for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)},
         order=label_order(curves, core),
     )
-    with streams.watched() as watch:
+    with plans.watched() as watch:
         variables = compute(job, curves, *others, cure=cure)
 
     beside = _kept_coords(curves, variables, set(core) - {joined})

@@ -1,6 +1,11 @@
-"""Whether runs of algorithms are matched: those of one label, where labels are the folds of a data set."""
+"""Whether runs of algorithms are matched: those of one label, where labels are the folds of a data set.
+
+Repeats of the folds are runs that share their data, which a test takes for independent.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import xarray as xr
@@ -10,6 +15,7 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 
 MATCHED = "matched"  # the attr of runs that says by what they are matched
 NUMBERED = "numbered"  # the attr of runs that are rows in their order
+_REPEATED = "repeats of the same folds are runs: "
 
 
 def resolved(curves: xr.DataArray, paired: bool | None) -> bool:
@@ -66,3 +72,28 @@ def _check_folds(curves: xr.DataArray, what: str) -> None:
         f"{'; '.join(names)}{more}, and each {what} is compared with itself",
         Cure("Leave such folds out in every algorithm: ", call(".curves.drop_incomplete")),
     )
+
+
+def line_of_repeats(repeat: str, fold: str) -> str:
+    """Return what a history says of runs that are the folds of each repeat."""
+    return f"{_REPEATED}{repeat}, {fold}"
+
+
+def columns_of_repeats(steps: Iterable[str]) -> list[str]:
+    """Return the columns of repeats and of folds, by the steps that made runs of both; none if no step did."""
+    for step in steps:
+        _, found, columns = step.partition(_REPEATED)
+        if found:
+            return columns.split(", ")
+    return []
+
+
+def say_repeats(result: xr.Dataset) -> Iterator[str]:
+    """Yield that runs of a result are repeats of the same folds, and what to do."""
+    columns = columns_of_repeats(str(result.attrs.get("history", "")).split("\n"))
+    if columns:
+        yield (
+            f"Runs are repeats of the same folds ({', '.join(columns)}): they share their data and are not "
+            "independent, so that p-values are too small (Nadeau & Bengio 2003). The mean of the repeats of each fold "
+            f"is one run: run='{columns[-1]}', duplicates='mean'."
+        )

@@ -26,7 +26,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core import direction, failed_runs, provenance, repeated_folds
+from xcurves.core import direction, failed_runs, matched_runs, provenance
 from xcurves.core.direction import End, good_end
 from xcurves.core.labels import LONG_NAMES, task_prefixes
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType
@@ -312,7 +312,7 @@ class ResultKind:
         of_method = list(self.statements(result))
         filled = [Statement("answer", text) for text in failed_runs.say_filled(result)]
         assumed = [Statement("detail", text) for text in direction.say_assumed(result)]
-        repeated = [Statement("detail", text) for text in repeated_folds.say(result)]
+        repeated = [Statement("detail", text) for text in matched_runs.say_repeats(result)]
         # The first of the details: a summary has room for a few.
         return [*repeated, *assumed, *of_method, *filled]
 

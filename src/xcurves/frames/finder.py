@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core import repeated_folds
+from xcurves.core import matched_runs
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
@@ -180,7 +180,7 @@ class _Finder(Found):
                 self.matched = FOLD
                 repeats = [name for name in typed if name not in folds]
                 if repeats:
-                    self.made.append(repeated_folds.line(", ".join(repeats), folds[0]))
+                    self.made.append(matched_runs.line_of_repeats(", ".join(repeats), folds[0]))
             return
         taken = [*self.used, *folds]
         run, choices = roles.find_label(self.frame, "run", taken, self.keys("algorithm", "tasks"))
@@ -198,7 +198,7 @@ class _Finder(Found):
         if run is not None and n_labels(self.frame[run]) > 1:
             self.roles["run"], self.frame = with_joined(self.frame, [run, folds[0]])
             self.typed["run"] = [run, folds[0]]
-            self.made.append(repeated_folds.line(run, folds[0]))
+            self.made.append(matched_runs.line_of_repeats(run, folds[0]))
 
     def _find_algorithm(self, told: Known) -> None:
         if "algorithm" in self.roles:

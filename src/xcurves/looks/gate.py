@@ -20,7 +20,7 @@ from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights
 from xcurves.kernels.intervals import mean_interval, welch_interval
-from xcurves.kernels.resampling import streams
+from xcurves.kernels.resampling import plans
 from xcurves.looks import gate_replay, kinds, ledger
 from xcurves.looks.gate_replay import FailedChampionError, Judged, Replay, Rule
 from xcurves.looks.gate_runs import Runs, run_of, runs_of, warn_of_copies
@@ -194,7 +194,7 @@ def gate(
         sign = 1.0
     runs = runs_of(values, weights, task, sign, first)
     warn_of_copies(values, runs)
-    with streams.watched() as watch:
+    with plans.watched() as watch:
         replayed = _replayed(runs, first, order, rule, values, sign)
 
     label = values["algorithm"].to_numpy()

@@ -27,18 +27,18 @@ from xcurves.core.weights import TrainingWeights, check_training_weights, number
 from xcurves.kernels.over_tasks import t_scale, task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import kinds, task_options
-from xcurves.multi_task.absent_runs import refuse_strangers
-from xcurves.multi_task.by_groups import DIM as GROUP_DIM
-from xcurves.multi_task.by_groups import check_by
-from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.fixed_claim import MOST_DEALT, student_pvalues
 from xcurves.multi_task.task_options import (
     CORRECTIONS,
+    GROUP_DIM,
     TaskGroups,
     TaskWeights,
+    at_common_levels,
     carrying_tasks,
+    check_by,
+    refuse_strangers,
     task_spread_ratio,
 )
 from xcurves.multi_task.too_few import number_of_families

@@ -4,60 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats, Index
-from xcurves.core import labels
-from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.run_checks import Context
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task.fixed_claim import FixedClaim
 from xcurves.multi_task.pair_scores import facts_of_pairs, make_pairs, scores_of_algorithms
 
-DIM = "group"
 # what the claim about the tasks of one group fills in, and with how many ends
 _OF_CLAIM = {
     **dict.fromkeys(("pvalue", "pvalue_adjusted", "prob_greater_pvalue", "prob_greater_pvalue_adjusted"), ()),
     **dict.fromkeys(("pvalue_adjusted_least", "n_resamples"), ()),
     **dict.fromkeys(("difference_ci", "difference_ci_simultaneous"), (2,)),
 }
-
-
-class GroupsOfTasks(NamedTuple):
-    """Groups of tasks by the labels of a coordinate."""
-
-    names: NDArray[Any]  # in sorted order
-    numbers: Index  # the group of each task
-
-
-def check_by(curves: xr.DataArray, task: str, by: str | None) -> GroupsOfTasks | None:
-    """Return the groups of tasks by a coordinate of theirs, None if there is none asked for."""
-    if by is None:
-        return None
-    known = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
-    if by not in known:
-        has = ", ".join(map(repr, known)) or "none"
-        raise Refusal("by", by, f"is no coordinate of dim {task!r}", f"It has {has}")
-    if DIM in curves.coords:
-        raise Refusal(
-            "curves",
-            UNSAID,
-            f"has a coordinate {DIM!r}, the dim of what by= returns",
-            f"Rename it: curves.rename({DIM}='suite')",
-        )
-    values = curves[by].to_numpy()
-    missing = pd.isna(values)
-    if missing.any():
-        label = labels.words(curves[task])[int(missing.argmax())]
-        raise Refusal("by", by, f"has no label of {task} {label}", "Name one for every task")
-    names, numbers = np.unique(values, return_inverse=True)
-    return GroupsOfTasks(names, numbers.ravel())
 
 
 class ClaimsByGroup(NamedTuple):

@@ -23,16 +23,15 @@ from xcurves.kernels.over_tasks import (
     family_means,
     task_flips,
     task_ranks,
-    task_spreads,
 )
+from xcurves.kernels.over_tasks.family_means import places
 from xcurves.kernels.over_tasks.pair_members import PairTotals
-from xcurves.kernels.over_tasks.places import places
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task import kinds
-from xcurves.multi_task.algorithm_means import AlgorithmMeans
+from xcurves.multi_task.algorithm_means import AlgorithmMeans, Scope, scope_of_tasks
 from xcurves.multi_task.by_groups import ClaimsByGroup
 from xcurves.multi_task.fixed_claim import FixedClaim
 from xcurves.multi_task.pair_scores import (
@@ -49,7 +48,6 @@ from xcurves.multi_task.random_claim import (
     RandomClaim,
     are_tested,
 )
-from xcurves.multi_task.scope import Scope, scope_of_tasks
 from xcurves.multi_task.task_options import CORRECTIONS
 
 # fixed, random
@@ -321,7 +319,7 @@ class Comparison(JoinedTasks):
         if known.any():
             size = self.family_sums(np.where(pairs.here, 1.0, np.nan))[:, self.groups]
             d, v = (self.family_sums(each) for each in (pairs.d / size, pairs.v / size**2))
-            spread = task_spreads.spread_of_truth(d, v, np.nansum(pairs.uncertainty / size**4, axis=-1), alpha)
+            spread = family_means.spread_of_truth(d, v, np.nansum(pairs.uncertainty / size**4, axis=-1), alpha)
             for name, values in zip(("task_sd", "task_sd_ci", "noise_share"), spread, strict=True):
                 out[name][known] = values[known]
         # a family in which both failed, in unlike tasks, decides nothing
@@ -350,7 +348,7 @@ class Comparison(JoinedTasks):
         some: Bools,
         out: Mapping[str, Floats],
     ) -> None:
-        share, ends = task_spreads.share_positive(positive, negative, self.context.alpha)
+        share, ends = family_means.share_positive(positive, negative, self.context.alpha)
         out["share_better"][some] = share[some]
         out["share_better_ci"][some] = ends[some]
         out["n_ties"][some] = zero[some]

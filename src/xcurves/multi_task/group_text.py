@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.multi_task.by_groups import DIM
+from xcurves.multi_task.task_options import GROUP_DIM
 from xcurves.say.compared_pairs import limits_of, rounded_amount
 from xcurves.say.numbers import joined, pvalue
 from xcurves.say.pairs import PairRow, better_first_rows, displayed_pairs, lower_is_better, rows_of
@@ -18,13 +18,13 @@ _MOST_GROUPS = 8  # that a sentence names
 
 def group_sentences(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     """Yield what is shown in each group on these very tasks, if `by` asked for groups."""
-    if DIM not in benchmark.dims:
+    if GROUP_DIM not in benchmark.dims:
         return
     said = []
-    for group in labels.each_of(benchmark, DIM):
+    for group in labels.each_of(benchmark, GROUP_DIM):
         displayed = displayed_pairs(group, "difference_by", "difference_by_ci", group["difference_by_pvalue_adjusted"])
         rows = better_first_rows(rows_of(displayed), displayed)
-        said.append(f"{group[DIM].item()}: {_of_group(rows, lower=lower_is_better(benchmark))}")
+        said.append(f"{group[GROUP_DIM].item()}: {_of_group(rows, lower=lower_is_better(benchmark))}")
     by = labels.noun(str(benchmark.attrs["by"]))
     together = f"{by}s"
     if benchmark.sizes["pair"] > 1:

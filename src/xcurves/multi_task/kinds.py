@@ -30,19 +30,21 @@ from xcurves.say.result_frames import captioned
 if TYPE_CHECKING:
     from xcurves.multi_task import (
         about,
-        absent_runs,
         answers_shown,
         next_tasks,
         place_plots,
         plots,
         profile_text,
         tables,
+        task_options,
         task_scores,
         text,
         too_few,
     )
 else:
-    absent_runs, answers_shown, task_scores = later("xcurves.multi_task", "absent_runs", "answers_shown", "task_scores")
+    answers_shown, task_options, task_scores = later(
+        "xcurves.multi_task", "answers_shown", "task_options", "task_scores"
+    )
     about, next_tasks, too_few = later("xcurves.multi_task", "about", "next_tasks", "too_few")
     place_plots, plots, tables = later("xcurves.multi_task", "place_plots", "plots", "tables")
     profile_text, text = later("xcurves.multi_task", "profile_text", "text")
@@ -93,7 +95,7 @@ def several_tasks(curves: xr.DataArray, least_levels: int = 1) -> tuple[xr.DataA
     if len(dims) != 1 or curves.sizes[dims[0]] < 2:
         raise NotApplicableError("scores are not of several tasks, along one dim", obvious=True)
     # whose tasks would be left out, as those of one algorithm only
-    absent_runs.refuse_strangers(curves, str(dims[0]))
+    task_options.refuse_strangers(curves, str(dims[0]))
     taken, _, attrs = comparable(curves, least_levels, single_runs=True, least_tasks=2)
     return taken, {"task": str(dims[0])}, attrs
 

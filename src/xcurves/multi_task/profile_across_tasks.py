@@ -26,10 +26,8 @@ from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
 from xcurves.kernels.times import ragged
 from xcurves.multi_task import kinds, task_options
-from xcurves.multi_task.absent_runs import refuse_strangers
-from xcurves.multi_task.checkpoints import at_common_levels
 from xcurves.multi_task.comparison import JoinedTasks
-from xcurves.multi_task.task_options import TaskGroups
+from xcurves.multi_task.task_options import TaskGroups, at_common_levels, refuse_strangers
 
 _INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 

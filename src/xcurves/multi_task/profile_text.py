@@ -12,7 +12,7 @@ from xcurves.core import provenance
 from xcurves.core.labels import each_of, named_tasks
 from xcurves.core.schema import Statement, statements
 from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
-from xcurves.multi_task.checkpoints import say_levels
+from xcurves.multi_task.task_options import say_levels
 from xcurves.multi_task.too_few import noun_of
 from xcurves.say.numbers import count, joined, pvalue
 from xcurves.say.pairs import lower_is_better

@@ -1,25 +1,33 @@
-"""The options that methods over several tasks share, checked; and which tasks carry a mean difference."""
+"""What methods over several tasks check: options that they share, tasks and levels that algorithms have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
-from xcurves.array_types import Floats
-from xcurves.core import labels
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim
+from xcurves.array_types import Floats, Index
+from xcurves.core import labels, provenance
+from xcurves.core.driver import is_lazy
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, Words, shown
+from xcurves.core.task_dims import TASK
 from xcurves.core.weights import weights_on
 from xcurves.kernels.over_tasks.task_plans import least_pvalues
 from xcurves.kernels.resampling.adjustments import benjamini_hochberg, holm
+from xcurves.say.numbers import number, span
 
 TaskWeights = Sequence[float] | xr.DataArray
 TaskGroups = str | Sequence[Any] | xr.DataArray
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 GROUP = "task_group"
+GROUP_DIM = "group"  # of results by groups of tasks
+_FEW = 6  # algorithms that are selected in a command
+_SEVERAL = 6  # tasks of an algorithm from which it should share some: fewer have no p
 _UNLIKE = 10.0  # times that runs may differ more in one task than in another
 
 
@@ -183,3 +191,117 @@ def _are_counts(benchmark: xr.Dataset) -> bool:
     variance = benchmark["task_mean_sd"] ** 2 * (n - 1) / n.where(n > 1)
     apart = abs(variance - mean * (1 - mean)).where(n > 1)
     return bool(apart.fillna(0.0).max() <= 1e-9)
+
+
+_STEP = "checkpoints"  # what a line of a history begins with
+
+
+def at_common_levels(curves: xr.DataArray, dim: str, task: object) -> xr.DataArray:
+    """Return curves of items, one answer of an algorithm to each, at the levels that all algorithms of the item have.
+
+    Only where the call names the dim as that of tasks; an algorithm that has an item at no level lacks it.
+    """
+    if task != dim or dim == TASK or "training" not in curves.dims or is_lazy(curves):
+        return curves
+    has = curves.notnull().transpose(dim, "algorithm", "run", "training", ...)
+    if has.ndim > 4:
+        return curves
+    graded = has.to_numpy()
+    answered = np.asarray(graded.any(axis=-1))
+    if answered.sum(axis=-1).max(initial=0) > 1:
+        return curves
+    common = np.asarray((graded | ~answered[..., np.newaxis]).all(axis=(1, 2)))
+    cut = np.asarray((graded & ~common[:, np.newaxis, np.newaxis]).any(axis=(1, 2, 3)))
+    if not cut.any():
+        return curves
+    noun = labels.noun(dim)
+    n_left = common[cut].sum(axis=-1)
+    said = (
+        f"{number(int(cut.sum()))} of {number(len(cut))} {noun}s count at {span(n_left.tolist())} of "
+        f"{number(curves.sizes['training'])} levels, those that all of their answers have"
+    )
+    n_none = int((n_left == 0).sum())
+    if n_none:
+        said += f"; {number(n_none)} of them have no level in common and are left out"
+    kept = xr.DataArray(common, dims=(dim, "training"))
+    taken = curves.where(kept).transpose(*curves.dims).assign_attrs(curves.attrs)
+    return provenance.record(taken, f"{_STEP}: {said}")
+
+
+def say_levels(result: xr.Dataset) -> Iterator[str]:
+    """Yield how many items count at fewer levels than there are."""
+    for line in str(result.attrs.get("history", "")).split("\n"):
+        who, _, what = line.partition(": ")
+        if who == _STEP:
+            yield f"{what}."
+
+
+class GroupsOfTasks(NamedTuple):
+    """Groups of tasks by the labels of a coordinate."""
+
+    names: NDArray[Any]  # in sorted order
+    numbers: Index  # the group of each task
+
+
+def check_by(curves: xr.DataArray, task: str, by: str | None) -> GroupsOfTasks | None:
+    """Return the groups of tasks by a coordinate of theirs, None if there is none asked for."""
+    if by is None:
+        return None
+    known = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
+    if by not in known:
+        has = ", ".join(map(repr, known)) or "none"
+        raise Refusal("by", by, f"is no coordinate of dim {task!r}", f"It has {has}")
+    if GROUP_DIM in curves.coords:
+        raise Refusal(
+            "curves",
+            UNSAID,
+            f"has a coordinate {GROUP_DIM!r}, the dim of what by= returns",
+            f"Rename it: curves.rename({GROUP_DIM}='suite')",
+        )
+    values = curves[by].to_numpy()
+    missing = pd.isna(values)
+    if missing.any():
+        label = labels.words(curves[task])[int(missing.argmax())]
+        raise Refusal("by", by, f"has no label of {task} {label}", "Name one for every task")
+    names, numbers = np.unique(values, return_inverse=True)
+    return GroupsOfTasks(names, numbers.ravel())
+
+
+def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
+    """Refuse an algorithm that has several tasks of its own and none in common with any other."""
+    if is_lazy(curves):
+        return
+    others = [each for each in curves.dims if each not in (dim, "algorithm")]
+    has = curves.notnull().any(others).transpose(dim, "algorithm").to_numpy().astype(float)  # for a fast product
+    common = has.T @ has
+    n_own = np.diagonal(common).copy()
+    np.fill_diagonal(common, 0.0)
+    alone = (n_own >= _SEVERAL) & (common.max(axis=1, initial=0.0) == 0)
+    if len(n_own) < 2 or not alone.any():
+        return
+    names = curves["algorithm"].to_numpy().tolist()
+    tasks = curves[dim].to_numpy().tolist()
+    first = int(alone.argmax())
+    # the one that has most is what the stranger should match
+    other = int(np.argmax(np.where(np.arange(len(n_own)) == first, -1, n_own)))
+    noun = labels.noun(dim)
+    own, theirs = (shown(tasks[int(has[:, each].argmax())]) for each in (first, other))
+    raise Refusal(
+        "curves",
+        UNSAID,
+        f"algorithm {shown(names[first])} has {number(n_own[first])} {noun}s, of "
+        f"which 0 are common with any other algorithm: its own is called {own}, one of "
+        f"{shown(names[other])} {theirs}",
+        Cure(f"Give the same {noun} the same label", *_without(curves, names[first])),
+    )
+
+
+def _without(curves: xr.DataArray, stranger: object) -> Iterator[Words | str]:
+    """Yield how an algorithm is left out: in the shell the others are selected, if they are few."""
+    others = [name for name in curves["algorithm"].to_numpy().tolist() if name != stranger]
+    column = str(curves["algorithm"].attrs.get("long_name", "algorithm"))
+    selected = ""
+    if len(others) <= _FEW:
+        options = [f"--select {quote(f'{column}={name}')}" for name in others]
+        selected = f", or leave it out: {' '.join(options)}"
+    yield Words(f", or leave it out: curves.drop_sel(algorithm={shown(stranger)})", selected)

@@ -15,12 +15,12 @@ from xcurves.core.schema import Statement
 from xcurves.multi_task.about import why_untested
 from xcurves.multi_task.absent_runs import MANY, say_absent_runs
 from xcurves.multi_task.answers_shown import shows_answers
-from xcurves.multi_task.checkpoints import say_levels
 from xcurves.multi_task.claims import of_claim
 from xcurves.multi_task.group_text import group_sentences
 from xcurves.multi_task.item_text import item_sentences
 from xcurves.multi_task.next_tasks import could_be_seen, one_more
 from xcurves.multi_task.pair_text import details_of_pair
+from xcurves.multi_task.task_options import say_levels
 from xcurves.multi_task.too_few import (
     families_of_pairs,
     noun_of,

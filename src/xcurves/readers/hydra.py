@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.named_options import names_options
+from xcurves.core.calls import names_options
 from xcurves.core.refusal import UNSAID, Refusal, of_path
 from xcurves.readers import logs
 from xcurves.readers.log_files import check_cells, needed, parsing

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcurves.core.named_options import names_options
+from xcurves.core.calls import names_options
 from xcurves.core.refusal import Verbatim, WrongType
 from xcurves.readers.logs import Key, join_histories
 

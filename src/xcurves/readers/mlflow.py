@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.named_options import names_options
+from xcurves.core.calls import names_options
 from xcurves.core.refusal import Refusal
 from xcurves.core.validation import existing_path
 from xcurves.readers.log_files import needed, parsing

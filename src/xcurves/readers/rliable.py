@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xcurves.core.calls import names_options
 from xcurves.core.doubts import asked, how_many, runs_each
-from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Proposal, Refusal, Verbatim, call, give
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import parsing

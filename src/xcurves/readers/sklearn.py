@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
+from xcurves.core.calls import names_options
 from xcurves.core.direction import HIGHER
-from xcurves.core.named_options import names_options
 from xcurves.core.refusal import Refusal, Verbatim, Words, WrongType
 from xcurves.readers.common_rung import candidates
 from xcurves.readers.logs import check_named

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.named_options import names_options
+from xcurves.core.calls import names_options
 from xcurves.core.refusal import Refusal
 from xcurves.readers import log_files, logs
 from xcurves.readers.formats import delimited

@@ -22,7 +22,7 @@ from xcurves.core.applicability import NotApplicableError
 from xcurves.core.refusal import UNSAID, Cure, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_curves
-from xcurves.kernels.resampling import streams
+from xcurves.kernels.resampling import plans
 from xcurves.public_names import ONE_TASK, SEVERAL_TASKS
 from xcurves.results import by_reason
 
@@ -187,7 +187,7 @@ def analyze(
         if name not in wanted:
             continue
         try:
-            with streams.watched() as watch:
+            with plans.watched() as watch:
                 results[name] = _make(
                     kinds.kind(kind_of_part),
                     of_parts,

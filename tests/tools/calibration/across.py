@@ -29,10 +29,10 @@ from calibration.claims import (
 )
 from calibration.randomization import BLOCK
 from xcurves.kernels.over_tasks import (
+    family_means,
     task_effects,
     task_flips,
     task_plans,
-    task_spreads,
 )
 from xcurves.kernels.resampling import plans
 
@@ -369,9 +369,9 @@ def spreads_and_shares(data):
     """Intervals of the standard deviation over tasks, and of the share of tasks in which the first is better."""
     x, y, d, v = numbers_of(data)
     noise = task_effects.uncertainty(x, y, paired=False).sum(axis=-1)
-    _, spread, _ = task_spreads.spread_of_truth(d, v, noise, ALPHA)
+    _, spread, _ = family_means.spread_of_truth(d, v, noise, ALPHA)
     positive, negative = np.count_nonzero(d > 0, axis=-1), np.count_nonzero(d < 0, axis=-1)
-    return interval(spread), interval(task_spreads.share_positive(positive, negative, ALPHA)[1])
+    return interval(spread), interval(family_means.share_positive(positive, negative, ALPHA)[1])
 
 
 def between(data, *, tau, spread=1.0, shift=0.5, rng=None):

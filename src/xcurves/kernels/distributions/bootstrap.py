@@ -15,7 +15,7 @@ import scipy
 from xcurves.array_types import Bools, Floats, Index, Ints
 from xcurves.kernels.distributions import ecdf
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.streams import make_generator
+from xcurves.kernels.resampling.plans import make_generator
 
 Observe = Callable[[Floats], Floats]
 _SORTED = 2**18  # scores of replicates that are sorted at once

@@ -16,7 +16,7 @@ from xcurves.array_types import Floats
 from xcurves.kernels.laws import powerlaw
 from xcurves.kernels.laws.learning import Fit, Model, Sizes
 from xcurves.kernels.resampling.batches import stretches
-from xcurves.kernels.resampling.streams import make_generator
+from xcurves.kernels.resampling.plans import make_generator
 
 _FEWEST = 4  # sizes up to a cut
 _CUTS = 6  # half octaves

@@ -21,7 +21,7 @@ from xcurves.array_types import Floats, Index
 from xcurves.kernels.intervals import satterthwaite
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.kernels.resampling.batches import stretches
-from xcurves.kernels.resampling.streams import make_generator
+from xcurves.kernels.resampling.plans import make_generator
 
 # Of a chance of one half the standard error is .011.
 N_CONTINUATIONS = 2000

@@ -1,4 +1,4 @@
-"""Weighted means over tasks, or families of them: their errors and intervals, and of one more value.
+"""What is said over tasks, or families of them, without a plan: means, spreads, ranks and places of algorithms.
 
 ``x`` has the sums of a family's weighted numbers, (member, family), NaN if absent, and ``weights`` those of the
 weights, of sum one.
@@ -7,12 +7,16 @@ weights, of sum one.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 
 from xcurves.array_types import Bools, Floats, Index
-from xcurves.kernels.intervals import student, wilson
+from xcurves.kernels.intervals import clopper_pearson, satterthwaite, student, wilson
 from xcurves.kernels.resampling.plans import TIE
 
 _SAME = 1e-15  # of sums of squares: what is left when equal numbers are taken from each other
+_TIE_OF_MEANS = 1e-14  # relative, of means that tie
+_LEVEL_TIE = 1e-12  # of a p-value and the level, which both are rounded
+_MANY = 1e14  # degrees of freedom of F that stand for infinitely many
 _MOST_ANSWERS = 8  # of a task, of which scores may be the shares
 _FEWEST_NEW = 5  # tasks whose differences say something of one more
 _FEWEST_DISTINCT = 4  # of these differences that are not the same
@@ -97,3 +101,87 @@ def _n_steps(values: Floats, least: Floats) -> Index:
     """Return how many values are further than that from the next one below, NaN are none."""
     gaps = np.diff(np.sort(values, axis=-1), axis=-1)
     return np.asarray(np.count_nonzero(gaps > least[:, np.newaxis], axis=-1))
+
+
+def places(pairs: Index, difference: Floats, pvalue_adjusted: Floats, has: Bools, alpha: float) -> Floats:
+    """Return the first and the last place of every algorithm, 1 the best, shape (algorithm, 2).
+
+    Behind all that are shown to be better, before all that are shown to be worse, of those that `has` scores. NaN
+    where algorithms form a circle, in which each is shown to be better than another.
+    """
+    n_algorithms = len(has)
+    shown = pvalue_adjusted <= alpha + _LEVEL_TIE
+    better = np.where(difference > 0, pairs[:, 0], pairs[:, 1])[shown]
+    worse = np.where(difference > 0, pairs[:, 1], pairs[:, 0])[shown]
+    is_better = np.zeros((n_algorithms, n_algorithms), bool)
+    is_better[better, worse] = True
+    first = 1.0 + is_better.sum(axis=0)
+    last = np.count_nonzero(has) - is_better.sum(axis=1)
+    found = np.stack([first, last], axis=-1)
+
+    # who is better than whom by any number of steps: each product doubles the number
+    reaches = is_better.astype(np.float32)
+    for _ in range(n_algorithms.bit_length()):
+        reaches = np.minimum(reaches + reaches @ reaches, 1.0)
+    found[(np.diagonal(reaches) > 0) | ~has] = np.nan
+    return found
+
+
+def ranks(means: Floats, sign: int) -> Floats:
+    """Return the ranks of algorithms in tasks, shape (task, algorithm), 1 the best; equal ones share theirs."""
+    # 1 is the largest sign × mean; neighbours in order tie, and so do theirs
+    upward = -sign * means
+    order = np.argsort(upward, axis=-1, kind="stable")
+    ordered = np.take_along_axis(upward, order, axis=-1)
+    begins = np.ones(ordered.shape, bool)
+    higher, lower = ordered[:, :-1], ordered[:, 1:]
+    size = np.maximum(np.abs(higher), np.abs(lower))
+    size[np.isinf(size)] = 0.0
+    # of runs that failed all are equal
+    with np.errstate(invalid="ignore"):
+        is_tie = (lower == higher) | (lower - higher <= _TIE_OF_MEANS * size)
+    begins[:, 1:] = ~is_tie
+    place = np.broadcast_to(np.arange(ordered.shape[-1]), ordered.shape)
+    first = np.maximum.accumulate(np.where(begins, place, 0), axis=-1)
+    ends = np.roll(begins, -1, axis=-1)
+    ends[:, -1] = True
+    behind = np.where(ends, place, place.shape[-1])[:, ::-1]
+    last = np.minimum.accumulate(behind, axis=-1)[:, ::-1]
+    out = np.empty(ordered.shape)
+    np.put_along_axis(out, order, (first + last) / 2 + 1, axis=-1)
+    return out
+
+
+def spread_of_truth(d: Floats, v: Floats, uncertainty: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Return the standard deviation of true differences of pairs, its interval, and the share of noise.
+
+    That is the part of the variance between tasks that is due to the runs. NaN of a single task.
+    """
+    # S² = var(d) has the mean τ² + v̄, v̄ the mean squared error of the d: S² / (τ² + v̄) is about F distributed, with T -
+    # 1 degrees of freedom and those of v̄, (Σ v)² over the sum of (s² / l)² / (l - 1) (Satterthwaite). So the ends of τ²
+    # are S² / F quantile - v̄; upwards not below what S² = v̄ gives.
+    count = np.count_nonzero(~np.isnan(d), axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.nansum(d, axis=-1) / count
+        noise = np.nansum(v, axis=-1) / count
+        deviations = d - mean[:, np.newaxis]
+        df_tasks = np.where(count > 1, count - 1, np.nan)
+        variance = np.nansum(deviations**2, axis=-1) / df_tasks
+        # 0 / 0 of errors that are exactly 0
+        df_noise = np.fmin(satterthwaite(noise * count, uncertainty), _MANY)
+        upper = scipy.special.fdtri(count - 1.0, df_noise, 1 - alpha / 2)
+        lower = scipy.special.fdtri(count - 1.0, df_noise, alpha / 2)
+        low = variance / upper - noise
+        high = np.maximum(variance, noise) / lower - noise
+        noise_share = np.minimum(noise / variance, 1.0)
+    squares = np.stack([variance - noise, low, high], axis=-1)
+    spreads = np.sqrt(np.maximum(squares, 0.0))
+    return spreads[..., 0], spreads[..., 1:], noise_share
+
+
+def share_positive(positive: Index, negative: Index, alpha: float) -> tuple[Floats, Floats]:
+    """Return the share of positive numbers, of so many that are not 0, and Clopper & Pearson's interval."""
+    n = positive + negative
+    share = positive / np.where(n > 0, n, np.nan)
+    limits = np.stack(clopper_pearson(positive, n, alpha), axis=-1)
+    return share, np.where(n[:, np.newaxis] > 0, limits, np.nan)

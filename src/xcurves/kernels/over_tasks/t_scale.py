@@ -18,8 +18,8 @@ import scipy
 from xcurves.array_types import Bools, Floats, Index, Reals
 from xcurves.kernels.over_tasks.pair_members import Members, PairTotals
 from xcurves.kernels.over_tasks.sign_plans import Signs
+from xcurves.kernels.resampling.adjustments import largest_of
 from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit, stretches
-from xcurves.kernels.resampling.largest import largest_of
 from xcurves.kernels.resampling.plans import ceiling
 
 _NO_SUM = 1e-12  # of Σ |x|: a sum that is a rounding error

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from xcurves.array_types import Bools, Floats, Index
-from xcurves.kernels.over_tasks import min_p
+from xcurves.kernels.resampling import adjustments
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import label_batches, tally
 from xcurves.kernels.resampling.group_products import subset_sums
@@ -113,7 +113,7 @@ def _pvalues_of(x: Floats, plan: FlipPlan, alpha: float) -> Floats:
         adjusted[:, tested] = pvalue[:, tested]
         return np.stack([pvalue, adjusted])
     tails = TailsOfT(of_member[tested], observed[:, tested])
-    reached = min_p.step_down(
+    reached = adjustments.step_down(
         lambda member: values_of(tested[member]),
         counts[:, tested],
         tails.second,
@@ -154,7 +154,7 @@ def _exact_share(x: Floats, plan: FlipPlan) -> Floats:
     front = np.argsort(np.isnan(x), axis=-1, kind="stable")[:, :n_families]
     present = np.take_along_axis(x, front, axis=-1)
     values = _ratio(all_flipped_sums(present, plan.of(n_families)), _denominator(present))
-    return np.asarray(min_p.count_reached(values, values[:, 0]) / values.shape[-1])
+    return np.asarray(adjustments.count_reached(values, values[:, 0]) / values.shape[-1])
 
 
 def _observed_and_counts(
@@ -167,7 +167,7 @@ def _observed_and_counts(
     for member in range(n_members):
         values = values_of(np.full(n_sets, member))
         observed[:, member] = values[:, 0]
-        counts[:, member] = min_p.count_reached(values, values[:, 0])
+        counts[:, member] = adjustments.count_reached(values, values[:, 0])
         n_total = values.shape[-1]
     return observed, counts, n_total
 

@@ -28,9 +28,9 @@ from xcurves.kernels.resampling.plans import (
     Plan,
     ceiling,
     generator,
+    make_generator,
     plan_runs,
 )
-from xcurves.kernels.resampling.streams import make_generator
 
 TABLED = 20  # curves of which all deals are tabulated: 184,756 rows at most, of 10 v 10
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import group_products
+from xcurves.kernels.resampling.adjustments import largest_of
 from xcurves.kernels.resampling.assignments import Labels
 from xcurves.kernels.resampling.batches import CACHE, rows_that_fit, stretches
-from xcurves.kernels.resampling.largest import largest_of
 from xcurves.kernels.resampling.moments import factor_of, is_factor
 from xcurves.kernels.resampling.plans import TIE, Plan, RunPlan
 

@@ -6,7 +6,9 @@ Curves are numbered group after group. One rule each says how many (`ceiling`), 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +29,6 @@ from xcurves.kernels.resampling.assignments import (
     permuted_labels,
 )
 from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit
-from xcurves.kernels.resampling.streams import make_generator
 
 # Up to so many assignments all are evaluated by default: 10 v 10 curves have 92,378, which take milliseconds.
 EXACT_LIMIT = 1_000_000
@@ -255,3 +256,40 @@ def plan_flips(n_families: int, n_resamples: int | None, entropy: int = 0) -> Fl
         n_resamples=n_evaluated,
         entropy=entropy,
     )
+
+
+Seed = np.random.SeedSequence | Sequence[int]
+
+
+@dataclass
+class Watch:
+    """Whether random numbers are drawn while it watches."""
+
+    drawn: bool = False
+
+
+# those that watch at this moment, the outermost first
+_watches: ContextVar[tuple[Watch, ...]] = ContextVar("watches", default=())
+
+
+def make_generator(seed: Seed) -> np.random.Generator:
+    """Return a generator; every random number of a kernel is from one that is made here."""
+    note_draw()
+    return np.random.default_rng(seed)
+
+
+def note_draw() -> None:
+    """Tell all who watch that random numbers are drawn, or may be drawn later."""
+    for watch in _watches.get():
+        watch.drawn = True
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """Watch whether random numbers are drawn in this block."""
+    watch = Watch()
+    token = _watches.set((*_watches.get(), watch))
+    try:
+        yield watch
+    finally:
+        _watches.reset(token)

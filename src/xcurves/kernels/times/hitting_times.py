@@ -15,9 +15,8 @@ from xcurves.array_types import Bools, Floats, Index, Ints
 from xcurves.kernels.intervals import satterthwaite
 from xcurves.kernels.over_tasks import task_flips
 from xcurves.kernels.resampling.batches import stretches
-from xcurves.kernels.resampling.plans import FlipPlan
+from xcurves.kernels.resampling.plans import FlipPlan, make_generator
 from xcurves.kernels.resampling.shifts import halve
-from xcurves.kernels.resampling.streams import make_generator
 from xcurves.kernels.times import curve_tracks
 from xcurves.kernels.times.curve_tracks import Tracks
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import xcurves
-from xcurves.cli.text_tables import aligned, as_text
+from xcurves.cli.terminal import aligned, as_text
 
 
 def test_points_stand_below_each_other():
