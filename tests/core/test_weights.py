@@ -9,8 +9,9 @@ import xcurves
 from layers import slow
 from refusals import refused
 from strategies import make_curves
+from xcurves.core.driver import number_of_run
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import check_training_weights, number_of_run, weights_on
+from xcurves.core.weights import check_training_weights, run_numbers, weights_on
 
 
 @pytest.fixture
@@ -114,10 +115,8 @@ KINDS_OF_WEIGHTS = [
 @pytest.mark.parametrize("weights", KINDS_OF_WEIGHTS)
 def test_a_run_is_one_number_as_in_plain_loops(weights, chunks):
     curves = check_curves(benchmark())
-    found = number_of_run(
-        curves if chunks is None else curves.chunk(chunks),
-        check_training_weights(curves, weights),
-    )
+    given = curves if chunks is None else curves.chunk(chunks)
+    found = number_of_run(given, run_numbers(check_training_weights(curves, weights)))
     assert found.dims == ("task", "algorithm", "run")
     assert found.run.values.tolist() == curves.run.values.tolist()
     for task in range(4):
@@ -178,5 +177,5 @@ def test_weights_on_a_level_that_a_task_lacks_are_refused_by_every_method(weight
 def test_the_same_scores_in_another_order_make_the_same_number():
     scores = np.random.default_rng(0).uniform(size=(1, 200, 30))
     both = np.concatenate([scores, np.random.default_rng(1).permuted(scores, axis=-1)])
-    found = number_of_run(check_curves(make_curves(both)), None)
+    found = number_of_run(check_curves(make_curves(both)), run_numbers(None))
     np.testing.assert_array_equal(found[0], found[1])

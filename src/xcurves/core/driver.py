@@ -8,20 +8,24 @@ where they are lazy it is one `apply_ufunc`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from xcurves.array_types import Floats
 from xcurves.core import run_checks
 from xcurves.core.failed_runs import N_FAILED
-from xcurves.core.jobs import AtMost, Job, Kernel, Layout, Reduce
+from xcurves.core.jobs import AtMost, Group, Job, Kernel, Layout, Reduce, RunNumbers
 from xcurves.core.labels import (
     COLOR_INDEX,
     DIMS,
     has_color_index,
     in_label_order,
     label_order,
+    task_names,
 )
 from xcurves.core.run_checks import Context
 from xcurves.core.schema import JOINED, ResultKind, Var
@@ -40,6 +44,7 @@ def per_task(
     # of dims of the result that neither the kind nor the curves have
     sizes: Mapping[str, int] | None = None,
     when: Collection[str] = (),  # options that bring variables
+    numbers: RunNumbers | None = None,  # makes the curves numbers of runs first, task by task; `core` is of these
     reduce: Reduce = _EVERY_CURVE,  # what the kernel gets in place of curves
     attrs: Mapping[str, Any] | None = None,
     # of the result, and variables that the method was given
@@ -57,6 +62,8 @@ def per_task(
     dims algorithm, run and training every run is checked to be whole or absent, tasks are grouped, and `n_runs`
     (algorithm) is filled in; with others, all tasks are one group and the data as they are.
     """
+    if numbers is not None:
+        curves = number_of_run(curves, numbers, context).transpose(..., *core)
     asked = {name: var for name, var in kind.variables.items() if var.when is None or var.when in when}
     joined = _joined_dim(asked, core)
     job = Job(
@@ -158,6 +165,23 @@ def _within_budget(kind: ResultKind, result: xr.Dataset, budget: xr.DataArray) -
     return result.assign(limited).assign_coords({run_checks.BUDGET: budget})
 
 
+def number_of_run(curves: xr.DataArray, numbers: RunNumbers, context: Context | None = None) -> xr.DataArray:
+    """Reduce every curve to a number, dims (..., algorithm, run), NaN where there is no run; lazy if the curves are."""
+    return reduce_runs(
+        "number_of_run",
+        partial(_numbers, numbers=numbers),
+        curves,
+        ("algorithm", "run"),
+        reduce=Reduce([numbers]),
+        context=context,
+    )
+
+
+def _numbers(group: Group, numbers: RunNumbers) -> dict[str, Floats]:
+    every = numbers.numbers(group).reshape(-1, *group.present.shape)
+    return {"number_of_run": np.where(group.present, every, np.nan)}
+
+
 def reduce_runs(
     name: str,
     kernel: Kernel,
@@ -166,16 +190,19 @@ def reduce_runs(
     *,
     sizes: Mapping[str, int] | None = None,  # of dims that the curves do not have
     reduce: Reduce = _EVERY_CURVE,  # what the kernel gets in place of curves
+    context: Context | None = None,  # of the call, if it has one
 ) -> xr.DataArray:
     """Return what a kernel makes of the curves of every task, dims (..., *dims), lazy if these are.
 
     The kernel returns one variable, which it calls `name`. Its coordinates are those of the curves without training.
     """
     of_curves = {dim: curves.sizes[dim] for dim in DIMS}
+    if context is None:
+        context = Context.of(curves)
     job = Job(
         name=name,
         kernel=kernel,
-        context=Context.of(curves),
+        context=replace(context, names=task_names(curves)),
         layout=Layout({name: dims}, {**of_curves, **(sizes or {})}),
         reduce=reduce,
         order=label_order(curves),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,16 @@ Kernel = Callable[[Group], Mapping[str, Any]]
 # Turns the curves of tasks, shape (task, algorithm, run, training), into a named tuple of arrays, the first axis task,
 # with `n_levels` and `counts` of levels of each curve.
 Reduction = Callable[[Floats], Any]
+
+
+class RunNumbers(Protocol):
+    """A reduction of the curve of each run to a number."""
+
+    def __call__(self, curves: Floats) -> Any:
+        """Return what is known of curves, as a `Reduction` does."""
+
+    def numbers(self, group: Group) -> Floats:
+        """Return the number of every curve of a group of alike tasks, shape (task, curve)."""
 
 
 class AtMost(int):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,8 +12,7 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, validation
-from xcurves.core.driver import reduce_runs
-from xcurves.core.jobs import Group, Reduce
+from xcurves.core.jobs import Group
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, shown
 from xcurves.kernels.resampling.moments import count_levels
 
@@ -196,28 +194,11 @@ class SumOfLevels:
         return of_curves.sums / of_curves.n_levels[:, np.newaxis]
 
 
-def number_of_run(
-    curves: xr.DataArray,
-    training_weights: xr.DataArray | str | None,
-    *,
-    ranked: bool = False,
-) -> xr.DataArray:
-    """Reduce every curve to a number, dims (..., algorithm, run), NaN where there is no run; lazy if the curves are."""
+def run_numbers(training_weights: xr.DataArray | str | None, *, ranked: bool = False) -> SumOfLevels:
+    """Return what reduces the curve of a run to its number, by weights that were checked."""
     weights: Floats | str | None
     if isinstance(training_weights, xr.DataArray):
         weights = training_weights.to_numpy()
     else:
         weights = training_weights
-    reduction = SumOfLevels(weights, ranked=ranked)
-    return reduce_runs(
-        "number_of_run",
-        partial(_numbers, reduction=reduction),
-        curves,
-        ("algorithm", "run"),
-        reduce=Reduce([reduction]),
-    )
-
-
-def _numbers(group: Group, reduction: SumOfLevels) -> dict[str, Floats]:
-    numbers = reduction.numbers(group).reshape(-1, *group.present.shape)
-    return {"number_of_run": np.where(group.present, numbers, np.nan)}
+    return SumOfLevels(weights, ranked=ranked)

@@ -11,10 +11,11 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, magnitudes, provenance, run_checks
+from xcurves.core.driver import number_of_run
 from xcurves.core.failed_runs import wrong_infinity
 from xcurves.core.refusal import Cure, Text
 from xcurves.core.run_checks import RunError, RunsWarning
-from xcurves.core.weights import number_of_run
+from xcurves.core.weights import run_numbers
 
 _DIFFERENT = 4  # different scores, of which none is the same by chance
 
@@ -81,7 +82,7 @@ def numbers_of_runs(
     if "training" in values.dims:
         failed_at = infinite.any("training")
         # A failed run need not be whole; it has no number.
-        numbers = number_of_run(values.where(~failed_at), weights)
+        numbers = number_of_run(values.where(~failed_at), run_numbers(weights))
     else:
         numbers = values
     numbers = numbers.where(~failed_at, -sign * np.inf)

@@ -26,7 +26,7 @@ from xcurves.core.labels import in_label_order, pairs_in_label_order
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
+from xcurves.core.weights import TrainingWeights, check_training_weights, run_numbers
 from xcurves.kernels.looks import sequential_chances
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.kernels.looks.sequential_tests import sequential_tests
@@ -194,7 +194,7 @@ def sequential(
     check_looks(curves, look, n_looks)
     core = (*tasks, "algorithm", "run")
     weights = check_training_weights(curves, training_weights)
-    numbers = number_of_run(curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS), weights)
+    scores = curves.drop_vars(look).transpose(..., *tasks, *labels.DIMS)
     pairs = pairs_in_label_order(curves, reference)
     when = []
     if validation.check_flag("repeated_intervals", repeated_intervals):
@@ -229,9 +229,10 @@ def sequential(
     result = per_task(
         kinds.SEQUENTIAL,
         partial(sequential_kernel, **options),
-        numbers,
-        context=Context.of(numbers, None, False, confidence_level, rng, core=core),
+        scores,
+        context=Context.of(scores, None, False, confidence_level, rng, core=(*core, "training")),
         core=core,
+        numbers=run_numbers(weights),
         sizes={"pair": len(pairs), "look": n_looks},
         when=when,
         attrs=attrs,

@@ -23,7 +23,7 @@ from xcurves.core.labels import DIMS
 from xcurves.core.refusal import call
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import TrainingWeights, check_training_weights, number_of_run
+from xcurves.core.weights import TrainingWeights, check_training_weights, run_numbers
 from xcurves.kernels.over_tasks import t_scale, task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import kinds, task_options
@@ -271,8 +271,7 @@ def across_tasks(
     groups = task_options.check_task_groups(checked, dim, task_groups)
     parts = check_by(checked, dim, by)
     core = (dim, "algorithm", "run")
-    numbers = number_of_run(checked, levels, ranked=True).transpose(..., *core)
-    context = Context.of(numbers, n_resamples, paired, confidence_level, rng, core=core)
+    context = Context.of(checked, n_resamples, paired, confidence_level, rng, core=(*core, "training"))
 
     # Which end of the scores is better, and which infinite score a run has that failed or did not reach.
     sign = 1
@@ -322,9 +321,10 @@ def across_tasks(
     return driver.per_task(
         kinds.ACROSS_TASKS,
         comparison,
-        numbers,
+        checked,
         context=context,
         core=core,
+        numbers=run_numbers(levels, ranked=True),
         sizes=sizes,
         when=when,
         attrs={

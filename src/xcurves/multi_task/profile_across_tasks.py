@@ -12,11 +12,11 @@ import xarray as xr
 
 from xcurves.array_types import Bools, Floats, Index
 from xcurves.core import direction, labels, magnitudes, task_dims, validation
-from xcurves.core.driver import is_lazy, per_task, reduce_runs
+from xcurves.core.driver import is_lazy, number_of_run, per_task, reduce_runs
 from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
-from xcurves.core.weights import number_of_run
+from xcurves.core.weights import run_numbers
 from xcurves.frames.align import check_fractions
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.over_tasks import t_scale, task_flips
@@ -375,7 +375,7 @@ def _means_of_runs(scores: Floats, count: Floats) -> Floats:
 
 def _with_means(curves: xr.DataArray, scores: xr.DataArray) -> xr.DataArray:
     """Return scores at fractions with the mean over training behind the last of them."""
-    means = number_of_run(curves, None).expand_dims("budget_fraction")
+    means = number_of_run(curves, run_numbers(None)).expand_dims("budget_fraction")
     return xr.concat(
         [scores, means],
         "budget_fraction",
