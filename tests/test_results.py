@@ -195,7 +195,12 @@ def test_the_answer_of_pairs_has_the_numbers_of_the_best(three):
     )
     best, d, low, high = ("a0", d, low, high) if d > 0 else ("a1", -d, -high, -low)
     size = numbers.estimated(d, low, high).removesuffix(")")
-    expected = f"Either may be the better one: {best} is higher by {size}; {numbers.pvalue(p)})."
+    (other,) = {"a0", "a1"} - {best}
+    expected = (
+        f"Either may be the better one: {best} is higher by {size}; {numbers.pvalue(p)}). To tell {best} from {other} "
+        f"takes at least {two.runs_at_least.item():.0f} runs of each, about {two.runs_to_show.item():.2g} if the "
+        "difference is as seen."
+    )
     assert two.curves.summary().split("\n")[0].endswith(expected)
     lower = xcurves.pairwise(three.isel(task=0, drop=True), higher_is_better=False, rng=0)
     assert " has the lowest mean score over training, " in lower.curves.summary()
