@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Bools, Floats, Ints
 from xcurves.core import magnitudes
 from xcurves.core.jobs import Group
-from xcurves.core.refusal import UNSAID, Cure, Refusal, call
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.run_checks import equal_rows
 from xcurves.distributions.trials import Failed, bounds_beside_failed, check_trials
 from xcurves.kernels import intervals
@@ -26,7 +26,6 @@ Interval = Literal["exact", "percentile", "bca"]
 _OF_ONE = ("score_mean", "score_median", "score_std", "iqm", "optimality_gap")
 # statistics that failed trials leave as they are
 _OF_RANKS = ("score_median", "prob_above", "partial_mean_above")
-_FRACTIONS = 20  # of a budget, that advice names at most
 _AT_ONCE = 2**19  # trials and results of groups that are described at once
 
 
@@ -45,7 +44,7 @@ class Distributions:
     bounds: tuple[float, float]  # smallest and largest possible score
     tolerance: float | None
     interval: Interval
-    simultaneous: bool  # `bands` makes the intervals of statistics, of all training levels together
+    simultaneous: bool  # `bands_along_training` makes the intervals of statistics, of all training levels together
     n_resamples: int
     alpha: float
     entropy: int
@@ -53,7 +52,7 @@ class Distributions:
     def __call__(self, group: Group) -> dict[str, NDArray[Any]]:
         """Describe groups of trials, shape (task, *core), not too many at once."""
         trials = group.data[0].reshape(-1, *self.shape)
-        counted = self._counted(group)
+        counted = self.counted(group)
         n_results = len(self.probabilities) + len(self.scores_at) + self.wanted.length
         at_once = max(1, _AT_ONCE // (trials[0].size + 4 * n_results))
 
@@ -62,84 +61,17 @@ class Distributions:
 
         return in_stretches(describe, len(trials), at_once)
 
-    def _counted(self, group: Group) -> Bools:
+    def counted(self, group: Group) -> Bools:
         """Return which strata count in each task, shape (task, stratum): those that are not left out."""
         n_strata = self.shape[0]
         if not self.stratified:
             return np.ones((len(group.names), n_strata), bool)
         return np.asarray(group.data[1].reshape(-1, n_strata))
 
-    def bands(self, group: Group) -> dict[str, Floats]:
-        """Return bands of the statistics of groups of trials, shape (task, training, *core)."""
-        n_tasks, n_levels = group.data[0].shape[:2]
-        trials = group.data[0].reshape(n_tasks, n_levels, self.shape[0], -1)
-        bands = np.full((n_tasks, n_levels, self.wanted.length, 2), np.nan)
-        counted = self._counted(group)
-        for task, name in enumerate(group.names):
-            curves = trials[task][:, counted[task]]
-            if not curves.size:
-                continue
-            has = ~np.isnan(curves)
-            known = has.any(axis=-1).all(axis=-1)
-            present = has[known.argmax()]
-            self._check_along(curves, has[known], present, name)
-            sizes = present.sum(axis=-1)
-            # One trial shows no spread.
-            if known.any() and sizes.min() > 1:
-                bands[task, known] = bootstrap.statistic_bands(
-                    curves[known][:, present],
-                    sizes,
-                    partial(self._observe, sizes=sizes),
-                    self.n_resamples,
-                    self.alpha,
-                    self.entropy,
-                )
-        return {"statistic_ci": bands}
-
-    def _observe(self, samples: Floats, sizes: Ints) -> Floats:
-        """Return the statistics of samples, stratum after stratum of these sizes."""
-        n_trials = samples.shape[1]
-        if (sizes == sizes[0]).all():
-            x = np.sort(samples, axis=-1)
-            n = np.full(len(x), n_trials)
-            return self.wanted.observe(x, ecdf.CentredSums(x, n))
-        order = np.argsort(samples, axis=-1, kind="stable")
-        x = np.take_along_axis(samples, order, axis=-1)
-        weight = np.repeat(n_trials / (len(sizes) * sizes), sizes)
-        cumulative = np.cumsum(weight[order], axis=-1)[:, np.newaxis]
-        return self._weighted.resampled(x, cumulative)[:, 0]
-
     @property
-    def _weighted(self) -> Summaries:
+    def weighted(self) -> Summaries:
         """Return the statistics of trials with weights."""
         return replace(self.wanted, weighted=True)
-
-    def _check_along(self, trials: Floats, has: Bools, present: Bools, name: str) -> None:
-        """Refuse trials of a task that lack levels at which others are present, and infinite ones."""
-        if (has != present).any():
-            n_levels = min(_FRACTIONS, len(trials))
-            raise Refusal(
-                "simultaneous",
-                UNSAID,
-                f"{name}simultaneous='training' needs every trial at every training level; some lack levels",
-                Cure(
-                    "Bring them to common levels: ",
-                    call(".curves.align", "intersection"),
-                    " or ",
-                    call(".curves.align", n_levels, relative_to="budget"),
-                ),
-            )
-        infinite = trials[np.isinf(trials)]
-        if infinite.size:
-            raise Refusal(
-                "simultaneous",
-                UNSAID,
-                f"{name}simultaneous='training' needs finite scores; some are {infinite[0]:g}",
-                Cure(
-                    "Leave simultaneous out, or say what failed runs count as: ",
-                    call(".curves.fill_failed", "worst"),
-                ),
-            )
 
     def _describe(self, trials: Floats, counted: Bools, names: list[str]) -> dict[str, NDArray[Any]]:
         x = np.sort(trials.reshape(len(trials), -1), axis=-1)
@@ -164,13 +96,7 @@ class Distributions:
         return described
 
     def _count_failed(
-        self,
-        described: dict[str, Floats],
-        trials: Floats,
-        x: Floats,
-        n: Ints,
-        counted: Bools,
-        names: list[str],
+        self, described: dict[str, Floats], trials: Floats, x: Floats, n: Ints, counted: Bools, names: list[str]
     ) -> None:
         """Let failed trials count as the end of the bounds in means, or make means of them NaN; ranks stay."""
         intervals = described["statistic_ci"]
@@ -238,7 +164,7 @@ class Distributions:
             x, order, design = self._pool(alike, trials, present)
             once = np.ones((1, sum(design.sizes)), np.int64)
             cumulative = design.cumulative(once, order)
-            statistics = self._weighted.resampled(x, cumulative)[:, 0]
+            statistics = self.weighted.resampled(x, cumulative)[:, 0]
             for name, columns in places.items():
                 described[name][alike] = statistics[:, columns]
             points = bootstrap.resampled_points(x, cumulative, self.scores_at, self.probabilities)[:, 0]
@@ -313,11 +239,7 @@ class Distributions:
         ranks = np.stack([low, high, reached], axis=-1)
         values = np.where(ranks > 0, ecdf.value_at(x, ranks, n), np.nan)
         needed = np.full(len(n), float(ecdf.trials_for_tolerance(share, self.alpha)))
-        return {
-            "tolerance": values[:, :2],
-            "tolerance_lower": values[:, 2],
-            "tolerance_n": needed,
-        }
+        return {"tolerance": values[:, :2], "tolerance_lower": values[:, 2], "tolerance_n": needed}
 
     def _resampled(self, trials: Floats, x: Floats, n_units: NDArray[np.intp], names: list[str]) -> dict[str, Floats]:
         """Return bootstrap intervals; those of F and F⁻¹ of single trials as the limit of infinitely many resamples."""
@@ -363,11 +285,7 @@ class Distributions:
             number = (np.cumsum(units) - 1).reshape(units.shape)[..., np.newaxis]
             unit_of_trial = np.broadcast_to(number, present.shape)[present]
         design = bootstrap.BootstrapDesign(
-            sizes,
-            unit_of_trial,
-            self.n_resamples,
-            self.entropy,
-            weighted=bool((n_trials != n_trials[0]).any()),
+            sizes, unit_of_trial, self.n_resamples, self.entropy, weighted=bool((n_trials != n_trials[0]).any())
         )
         pool = self._by_unit(trials[tasks])[:, present]
         order = np.argsort(pool, axis=-1, kind="stable")
@@ -378,7 +296,7 @@ class Distributions:
         x, order, design = self._pool(tasks, trials, present)
         wanted = self.wanted
         if design.weighted:
-            wanted = self._weighted
+            wanted = self.weighted
         make_intervals = partial(bootstrap.bootstrap_intervals, x, order, design, alpha=self.alpha)
 
         intervals = {}
@@ -386,11 +304,7 @@ class Distributions:
             intervals["statistic_ci"] = make_intervals(wanted.resampled, wanted.length, bca=self.interval == "bca")
         n_points = len(self.scores_at)
         if self.by_unit or design.weighted:
-            points = partial(
-                bootstrap.resampled_points,
-                points=self.scores_at,
-                probabilities=self.probabilities,
-            )
+            points = partial(bootstrap.resampled_points, points=self.scores_at, probabilities=self.probabilities)
             both = make_intervals(points, n_points + len(self.probabilities), bca=False)
             intervals["cdf_ci"] = both[:, :n_points]
             intervals["score_quantile_ci"] = both[:, n_points:]
@@ -419,10 +333,7 @@ class Distributions:
         limits = bootstrap.quantile_limits(ranks, sizes, at_most_trial, self.alpha)
         quantiles = np.stack([np.take_along_axis(x, limit - 1, axis=-1) for limit in limits], axis=-1)
         of_cdf = bootstrap.cdf_limits(points, sizes, self.alpha)
-        return {
-            "cdf_ci": np.stack(of_cdf, axis=-1),
-            "score_quantile_ci": quantiles,
-        }
+        return {"cdf_ci": np.stack(of_cdf, axis=-1), "score_quantile_ci": quantiles}
 
 
 def _have_unlike_strata(trials: Floats) -> Bools:

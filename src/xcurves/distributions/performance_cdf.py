@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from xcurves.core.driver import is_lazy, per_task
 from xcurves.core.labels import LONG_NAMES
 from xcurves.core.run_checks import within_budget
 from xcurves.core.validation import check_curves
-from xcurves.distributions import kinds, trial_checks
+from xcurves.distributions import bands_along_training, kinds, trial_checks
 from xcurves.distributions.descriptions import Distributions, Interval
 from xcurves.distributions.strata import common_strata, find_left_out
 from xcurves.distributions.trial_checks import Design, Dims, Numbers, as_digits
@@ -399,7 +400,7 @@ def _simultaneous_intervals(
     of_levels = replace(var, dims=("task", "training", *var.core))
     bands = per_task(
         replace(kinds.PERFORMANCE_CDF, variables={"statistic_ci": of_levels}),
-        kernel.bands,
+        partial(bands_along_training.bands, described=kernel),
         along,
         *beside,
         context=trial_checks.context_of(along, dims, confidence_level, kernel.alpha, kernel.entropy),

@@ -11,15 +11,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
-from xcurves.say.numbers import (
-    count,
-    ends_of,
-    estimated,
-    interval,
-    joined,
-    listed,
-    number,
-)
+from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number
 from xcurves.say.result_frames import bounds, frame_of
 
 _MOST_TASKS = 8  # with an answer of tuning curves each
