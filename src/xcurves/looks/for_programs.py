@@ -16,16 +16,7 @@ from xcurves.say.result_frames import bounds
 
 _FLAGS = ("rejected", "undecided", "futile")
 _OF_PAIR = (
-    *(
-        "pair",
-        "algorithm_a",
-        "algorithm_b",
-        *_FLAGS,
-        "pvalue",
-        "pvalue_adjusted",
-        "statistic",
-        "critical_value",
-    ),
+    *("pair", "algorithm_a", "algorithm_b", *_FLAGS, "pvalue", "pvalue_adjusted", "statistic", "critical_value"),
     *("difference", "difference_ci_simultaneous", "chance", "chance_at_ci"),
 )
 _OF_CANDIDATE = (
@@ -87,10 +78,7 @@ def of_gate(result: xr.Dataset) -> dict[str, Any]:
     """Return what a program needs to make the next runs: the decision, the candidates, and the ledger."""
     candidates = [_of_candidate(judged) for judged in labels.each_of(result, "candidate")]
     now = candidates[current(result)]
-    to_make = {
-        now["candidate"]: now["runs_to_make"],
-        now["champion"]: now["runs_to_make_champion"],
-    }
+    to_make = {now["candidate"]: now["runs_to_make"], now["champion"]: now["runs_to_make_champion"]}
     return {
         "pairs": [
             {

@@ -13,17 +13,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
 from xcurves.looks.gate_replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
-from xcurves.say.numbers import (
-    count,
-    decimals_of,
-    ends_of,
-    estimated,
-    listed,
-    number,
-    p_text,
-    pvalue,
-    rounded,
-)
+from xcurves.say.numbers import count, decimals_of, ends_of, estimated, listed, number, p_text, pvalue, rounded
 from xcurves.say.result_frames import bounds
 
 Decisions = NDArray[np.int8]

@@ -102,11 +102,7 @@ def n_done(result: xr.Dataset) -> int:
 
 def next_batch(task: xr.Dataset) -> dict[Hashable, int]:
     """Return how many runs each algorithm of one task that has an undecided pair makes in the next batch."""
-    sizes = zip(
-        task["algorithm"].to_numpy().tolist(),
-        task["n_runs_next"].to_numpy().tolist(),
-        strict=True,
-    )
+    sizes = zip(task["algorithm"].to_numpy().tolist(), task["n_runs_next"].to_numpy().tolist(), strict=True)
     return {name: int(size) for name, size in sizes if size}
 
 
@@ -228,26 +224,13 @@ def _say_unequal(names: list[object], added: NDArray[np.int_]) -> Iterator[str]:
 
 
 def planned_without_rejection(
-    batches: Sequence[int],
-    n_pairs: int,
-    spending: Spending,
-    n_resamples: int,
-    alpha: float,
-    n_tasks: int = 1,
+    batches: Sequence[int], n_pairs: int, spending: Spending, n_resamples: int, alpha: float, n_tasks: int = 1
 ) -> list[int]:
     """Return the looks at which no pair can be rejected, whatever its scores, of batches that algorithms share."""
     n_looks = len(batches)
     every = list(accumulate((math.comb(2 * size, size) ** n_tasks for size in batches), mul))
     n_assignments = np.array([float(min(n, n_resamples + 1)) for n in every])
-    blind = _blind(
-        n_assignments,
-        np.ones(n_looks, bool),
-        spending,
-        n_looks,
-        n_pairs,
-        n_resamples,
-        alpha,
-    )
+    blind = _blind(n_assignments, np.ones(n_looks, bool), spending, n_looks, n_pairs, n_resamples, alpha)
     # One run a side has no spread, so that nothing is tested yet.
     if batches[0] == 1:
         blind.append(1)

@@ -153,11 +153,7 @@ def _in_how_many(result: xr.Dataset) -> str:
 def profile_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each training level, of the simple profile."""
     simple = result.sel(effect="simple", drop=True)
-    columns = {
-        "SS": simple["ss"],
-        "fraction": simple["fraction"],
-        "cumulative": simple["cumulative_fraction"],
-    }
+    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
     named = {
         "corrected": "fraction_corrected",
         "F": "f",
@@ -171,9 +167,6 @@ def profile_table(result: xr.Dataset) -> pd.DataFrame:
 
 def profile_digest(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each task: first and last level that differ."""
-    names = {
-        "first_significant": "first level that differs",
-        "last_significant": "last level that differs",
-    }
+    names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
     columns = {head: result[name] for name, head in names.items() if name in result}
     return frame_of(columns)

@@ -54,7 +54,8 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
         ``schema``; ``verdict``, the answer in sentences; ``reading``, which column was what, None where curves were not
         read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs`` (of each
         task), ``place`` (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``,
-        ``second``, ``difference``, ``ci``, ``p`` and ``shown``, and of several tasks ``task``; ``next``, what it would
+        ``second``, ``difference`` (or the probability or ratio that is compared), ``ci``, ``p`` (None where an interval
+        says what is shown) and ``shown``, and of several tasks ``task``; ``next``, what it would
         take to show more: ``runs``, ``tasks``, ``items``, or ``families`` of these; ``cautions``; ``settings``;
         ``ledger``, of looks. None stands for numbers that are unknown or infinite. The schema is in
         docs/answer.schema.json.
