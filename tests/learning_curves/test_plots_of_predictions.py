@@ -67,6 +67,37 @@ def test_points_curve_and_predicted_sizes_are_drawn(fit):
 
 
 @pytest.mark.slow
+def test_points_and_predictions_come_in_plotly(fit):
+    pytest.importorskip("plotly")
+    predicted = fit.curves.predict([1280, 2560])
+    figure = predicted.curves.explore("prediction")
+    assert [trace.name for trace in figure.data if trace.showlegend is None] == ["plain", "augmented", "wide"]
+    assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
+    assert list(figure.layout.xaxis.ticktext) == ["80", "160", "320", "640", "1280", "2560"]
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    measured = [trace for trace in marks if trace.error_y.array is None]
+    asked = [trace for trace in marks if trace.error_y.array is not None]
+    for place, (errors, ahead) in enumerate(zip(measured, asked, strict=True)):
+        np.testing.assert_array_equal(errors.x, SIZES)
+        np.testing.assert_allclose(errors.y, fit["mean_error"][place])
+        np.testing.assert_allclose(ahead.y, predicted["prediction"][place])
+        arms = [-np.array(ahead.error_y.arrayminus), np.array(ahead.error_y.array)]
+        ends = np.array(ahead.y) + arms
+        np.testing.assert_allclose(ends.T, predicted["prediction_ci"][place])
+        assert errors.legendgroup == ahead.legendgroup
+    assert len({trace.legendgroup for trace in measured}) == 3
+
+
+def test_the_fitted_curve_and_its_band_come_in_plotly(fit):
+    pytest.importorskip("plotly")
+    figure = fit.curves.explore()
+    (upper, *_) = [trace for trace in figure.data if trace.fill == "tonexty"]
+    again = fit.curves.predict(np.array(upper.x))
+    np.testing.assert_allclose(upper.y, again["prediction_ci"][0].sel(ci_bound="upper"))
+    (rule,) = figure.layout.shapes
+    assert (rule.x0, rule.x1, rule.yref) == (640, 640, "paper")
+
+
 def test_many_predicted_sizes_are_a_line_with_a_shade(fit):
     ax = fit.curves.predict(np.geomspace(700, 9000, 40)).curves.plot()
     assert not ax.containers
