@@ -146,6 +146,15 @@ def test_several_panels_have_a_menu(name, view):
         assert figure.data[first].visible == (place == 0)
 
 
+def test_a_view_that_is_asked_for_is_shown_where_it_does_not_suit(result, monkeypatch):
+    pytest.importorskip("plotly")
+    kind = kinds.kind("across_tasks")
+    shy = replace(kind.views["forest"], drawing=replace(kind.views["forest"].drawing, suits=lambda _: False))
+    monkeypatch.setattr("xcurves.results.kind_of", lambda _: replace(kind, views={**kind.views, "forest": shy}))
+    asked, unasked = result.curves.explore("forest"), result.curves.explore()
+    assert asked.layout.xaxis.title.text != unasked.layout.xaxis.title.text
+
+
 def test_what_has_no_picture_is_refused(result):
     pytest.importorskip("plotly")
     errors = make_scores(np.random.default_rng(0).normal(size=(3, 5)) ** 2 + 1, run=range(3), training=SIZES)

@@ -116,7 +116,7 @@ def _declared(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure 
     """Return the figure of a view, by default of the first that declares pictures of what is there."""
     for name in list(kind.views) if view is None else [view]:
         shown = kind.views[name]
-        if not shown.drawing.suits(result):
+        if view is None and not shown.drawing.suits(result):
             continue
         dims = [dim for dim in kind.panel_dims(result) if dim not in shown.panels]
         dims += [dim for dim, most in shown.panels.items() if result.sizes.get(dim, 0) > most]
