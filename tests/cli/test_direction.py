@@ -13,7 +13,7 @@ import xcurves
 from layers import slow
 from xcurves.__main__ import main
 from xcurves.cli.options import parser
-from xcurves.cli.scales import with_direction
+from xcurves.cli.score_options import with_direction
 from xcurves.core import direction
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -26,7 +26,7 @@ from frames import (
 from layers import slow
 from xcurves.cli.curves_asked import curves_of_options
 from xcurves.cli.options import parser, settle
-from xcurves.cli.scales import with_direction
+from xcurves.cli.score_options import with_direction
 from xcurves.cli.shell_words import Shell
 from xcurves.cli.sources import open_archive, read_as, select
 from xcurves.core import direction

@@ -15,7 +15,7 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.options import WORST, command_with, not_found, repeats_scores
-from xcurves.cli.scales import with_direction
+from xcurves.cli.score_options import with_direction
 from xcurves.cli.sources import Table, read_as
 from xcurves.core import direction, labels, short_runs, validation
 from xcurves.core.labels import DIMS, did_you_mean

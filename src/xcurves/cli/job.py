@@ -19,7 +19,7 @@ from xcurves.cli import outputs
 from xcurves.cli.curves_asked import curves_of_options, where_from
 from xcurves.cli.options import PAIRS
 from xcurves.cli.printing import text_of
-from xcurves.cli.scales import filled, normalized, with_direction
+from xcurves.cli.score_options import filled, normalized, with_direction
 from xcurves.cli.sources import (
     EXAMPLE,
     Table,

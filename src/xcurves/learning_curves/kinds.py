@@ -16,8 +16,8 @@ from xcurves.learning_curves.scaling_kinds import (
     OPTIMAL_ALLOCATION,
     PREDICT_LOSS,
 )
+from xcurves.learning_curves.shared_variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.learning_curves.unfit_curves import REASONS
-from xcurves.learning_curves.variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:

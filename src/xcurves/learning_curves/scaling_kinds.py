@@ -14,8 +14,8 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.later import later
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View
 from xcurves.core.variables import one_where, with_interval
+from xcurves.learning_curves.shared_variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
-from xcurves.learning_curves.variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.scales import DIFFERENCE
 from xcurves.core.schema import Claim, Comparison, Needed, ResultKind, of_comparison
-from xcurves.say.answers import statements_of
 from xcurves.say.claimed import by_claim, claimed, displayed, paired_of, part_of, tested_claims
 from xcurves.say.pairs import TURNED, better_first_rows, heading, rows_of
 from xcurves.say.result_frames import (
@@ -23,6 +22,7 @@ from xcurves.say.result_frames import (
     frame_of_pairs,
     note_open_ends,
 )
+from xcurves.say.statements import statements_of
 
 
 def completed(kind: ResultKind) -> ResultKind:
