@@ -185,7 +185,7 @@ PAIRWISE = ResultKind(
         interval="difference_ci_simultaneous",
         p="pvalue_adjusted",
         noun=text.mean_score,
-        pair=lambda result: result.sel(effect="algorithm"),
+        pair=text.of_level,
         reasons=text.reasons,
         floor=text.pair_floors,
         what_next=text.runs_that_tell,

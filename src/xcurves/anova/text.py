@@ -243,6 +243,11 @@ def _out_of_reach(result: xr.Dataset, alpha: float, noun: str) -> Iterator[str]:
     yield f"{few} are so few{where} that p cannot be below {number(least[too_large].min())}, whatever the scores."
 
 
+def of_level(result: xr.Dataset) -> xr.Dataset:
+    """Return pairs with adjusted p of the level."""
+    return result.assign(pvalue_adjusted=result["pvalue_adjusted"].sel(effect="algorithm", drop=True))
+
+
 def more_of_pairs(result: xr.Dataset) -> Iterator[Statement]:
     """Yield whether shapes differ, and where an interval has shifts that are rejected."""
     # Scores without training have no shape.
