@@ -14,7 +14,8 @@ from strategies import make_curves
 from xcurves import kinds
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.scales import PROBABILITY, SPEED
-from xcurves.core.schema import PAIR_COORDS, Comparison, Needed, Part, ResultKind, Statement, Var, View
+from xcurves.core.schema import PAIR_COORDS, Comparison, Drawing, Needed, Part, ResultKind, Statement, Var, View
+from xcurves.pictures.rows import Mark, Row, RowsPicture
 from xcurves.say.result_frames import captioned, frame_of
 
 SOURCE = Path(xcurves.__file__).parent
@@ -30,9 +31,9 @@ COMPOSED = {"plotting/benchmark.py"}  # a figure of several methods
 DRAWS_CURVES = {"plotting/curves.py", "plotting/explore.py", "reporting/curves_section.py"}
 
 
-def draw(result, ax):
-    ax.bar(result["algorithm"], result["spread"])
-    ax.set_ylabel("spread")
+def spreads(result):
+    sizes = zip(result["algorithm"].to_numpy(), result["spread"].to_numpy(), strict=True)
+    return RowsPicture(tuple(Row(str(name), (Mark(float(size)),)) for name, size in sizes), "spread", reference=None)
 
 
 def say(result):
@@ -59,7 +60,7 @@ TOY = ResultKind(
     ),
     statements=say,
     method=("The spread of scores was measured.", "runs"),
-    views={"spread": View(draw, "Spread of each algorithm.")},
+    views={"spread": View(Drawing(spreads), "Spread of each algorithm.")},
 )
 
 
@@ -101,7 +102,7 @@ def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(register
     assert result.curves.table()["spread"].tolist() == [3, 1]
     assert result.curves.to_frame()["spread_a"].tolist() == [3]
     assert repr(result.curves).startswith("Which algorithm spreads most?\na spreads most.")
-    assert result.curves.plot().get_ylabel() == "spread"
+    assert result.curves.plot().get_xlabel() == "spread"
     assert "(Toy, 2001)" in result.curves.describe_methods()
     path = tmp_path / "toy.nc"
     xcurves.archive.write(result, path)
