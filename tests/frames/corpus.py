@@ -136,6 +136,18 @@ for title, columns in NUMBERED.items():
         one(lambda columns=columns: rows(**columns, value="Reward")),
         Read(algorithm, run, training, "Reward", (task,), False, 2, 2, 2, 2),
     )
+INPUTS["a column with a label for each run is no algorithm"] = Input(
+    one(
+        lambda: rows(opt=AB, seed=[1, 2], step=[0, 5], value="eval_loss").assign(
+            job=lambda each: "x" + (2 * (each["opt"] == AB[1]) + each["seed"]).astype(str)
+        )
+    ),
+    Asks(
+        "the algorithm (opt or job)",
+        1,
+        {"--algorithm opt ": Read("opt", "seed", "step", "eval_loss", (), True, 2, 2, 2)},
+    ),
+)
 INPUTS["folds that are numbered"] = Input(
     one(lambda: rows(Learner=AB, FoldNr=[1, 2, 3], value="ValLoss")),
     Read("Learner", "FoldNr", None, "ValLoss", (), True, 2, 3, matched=True),

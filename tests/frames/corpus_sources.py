@@ -10,7 +10,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from frames.corpus import Asks, Files, Input, Read, Refuses, folders, lines
+import numpy as np
+
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, folders, lines
 
 LOGS = Path(__file__).parents[1] / "readers" / "logs"
 INPUTS: dict[str, Input] = {}
@@ -377,4 +379,26 @@ INPUTS["Weights & Biases, a chart whose names are not said"] = Input(
 )
 INPUTS["Weights & Biases, two charts"] = Input(
     lambda: {"logs/a.csv": chart("-"), "logs/b.csv": chart("-")}, Refuses("2 files, such as 'a.csv'")
+)
+
+
+def boosted(measures: dict[str, tuple[str, ...]]) -> Files:
+    """Return what `evals_result` of a package of boosted trees has of each run, as JSON."""
+    rng = np.random.default_rng(0)
+    return {
+        f"logs/{name}/{seed}/evals_result.json": json.dumps(
+            {data: {measure: rng.random(4).round(4).tolist() for measure in each} for data, each in measures.items()}
+        )
+        for name in AB
+        for seed in "012"
+    }
+
+
+INPUTS["LightGBM, evaluations of two measures"] = Input(
+    lambda: boosted({"valid_0": ("binary_logloss", "auc")}),
+    Read("algorithm", "run", "step", "valid_0/auc", (), False, 2, 3, 4),
+)
+INPUTS["XGBoost, evaluations of two data"] = Input(
+    lambda: boosted({"train": ("logloss",), "valid": ("logloss",)}),
+    Read("algorithm", "run", "step", "valid/logloss", (), True, 2, 3, 4),
 )

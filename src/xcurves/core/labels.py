@@ -62,6 +62,7 @@ LONG_NAMES = {
     "which": "first or present champion",
 }
 RESERVED = frozenset(LONG_NAMES)
+_CAMEL_ENDING = re.compile(rf"(?<=[a-z])(?:ID|{'|'.join(map(str.title, OF_LABELS))})$")  # of DatasetName
 _SEVERAL = frozenset(["benchmarks", "datasets", "environments", "envs", "problems", "tasks", "workloads"])
 
 
@@ -285,6 +286,7 @@ def noun(dim: str) -> str:
     Its plural has an s: "difficulty task" of difficulty.
     """
     words = re.sub(rf"^key_|_(?:key|{'|'.join(OF_LABELS)})$", "", dim, flags=re.IGNORECASE)
+    words = _CAMEL_ENDING.sub("", words)
     if words in _SEVERAL:  # a column may bear the name of all of its labels
         words = words.removesuffix("s")
     words = words.replace("_", " ").strip()

@@ -291,7 +291,7 @@ def _choices(found: Found) -> list[Choice]:
             )
         )
     fitting = [choice for again, choice in readings if not again]
-    fitting = _of_curves(found, fitting)
+    fitting = _of_several_runs(found, _of_curves(found, fitting))
     if not fitting and settled == ["algorithm"] and "tasks" not in found.typed:
         fitting = _choices_of_parts(found, lists[0])
     if not fitting and "run" in settled:
@@ -309,6 +309,18 @@ def _of_curves(found: Found, choices: Sequence[Choice]) -> list[Choice]:
         keys = keys_of({**found.roles, **choice.columns}, "tasks", "algorithm", "run")
         n_rows = found.scored.groupby(keys, observed=True).size()
         if n_rows.median() > 1:
+            kept.append(choice)
+    return kept or list(choices)
+
+
+def _of_several_runs(found: Found, choices: Sequence[Choice]) -> list[Choice]:
+    """Return the readings in which each algorithm has several runs or tasks, if there is one: all if not."""
+    kept = []
+    for choice in choices:
+        known = {**found.roles, **choice.columns}
+        algorithms = keys_of(known, "algorithm")
+        cells = found.scored[list(dict.fromkeys(keys_of(known, "algorithm", "tasks", "run")))].drop_duplicates()
+        if not algorithms or cells.groupby(algorithms, observed=True).size().min() > 1:
             kept.append(choice)
     return kept or list(choices)
 
