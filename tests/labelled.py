@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves import readers
-from xcurves.frames.places import with_labels
+from xcurves.frames.run_labels import with_labels
 
 
 def read(*given: Any, **options: Any) -> pd.DataFrame:

@@ -20,13 +20,13 @@ from xcurves.distributions.saved_trials import run_trials as run_trials
 from xcurves.distributions.trials import trials_needed as trials_needed
 from xcurves.distributions.tuning_curve import tuning_curve as tuning_curve
 from xcurves.frames.align import align as align
-from xcurves.frames.align import drop_incomplete as drop_incomplete
 from xcurves.frames.answers import pass_all as pass_all
 from xcurves.frames.answers import pass_at as pass_at
 from xcurves.frames.failed import fill_failed as fill_failed
+from xcurves.frames.incomplete import drop_incomplete as drop_incomplete
 from xcurves.frames.normalize import normalize as normalize
 from xcurves.frames.to_curves import to_dataarray as to_dataarray
-from xcurves.frames.to_curves import to_dataset as to_dataset
+from xcurves.frames.to_dataset import to_dataset as to_dataset
 from xcurves.learning_curves.compare_learners import compare_learners as compare_learners
 from xcurves.learning_curves.compare_scaling_laws import compare_scaling_laws as compare_scaling_laws
 from xcurves.learning_curves.fit_power_law import fit_power_law as fit_power_law

@@ -24,8 +24,8 @@ from xcurves.core.known import RUN_PATH
 from xcurves.core.labels import DIMS, EVALUATION, extra_dims
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import NO_TRAINING
-from xcurves.frames.places import LABELS
 from xcurves.frames.reading import Reading
+from xcurves.frames.run_labels import LABELS
 from xcurves.readers.growing import Files, GrowingLogs, NewRows
 
 Cell = tuple[str, str]  # a task, "" where there is one, and an algorithm

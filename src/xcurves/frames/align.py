@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -15,38 +15,17 @@ from xcurves.core import (
     direction,
     failed_runs,
     labels,
-    matched_runs,
     provenance,
-    run_checks,
     short_runs,
-    validation,
-)
-from xcurves.core.refusal import (
-    UNSAID,
-    Cure,
-    Refusal,
-    Text,
-    Verbatim,
-    Words,
-    WrongType,
-    give,
-    shown,
 )
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.frames import grids
+from xcurves.frames.budgets import at_budgets, check_budgets
 from xcurves.frames.failed import count_failures, with_count
 from xcurves.frames.grids import AlignMethod, Asked, GridLevels, On
+from xcurves.frames.run_ends import RunEnds, check_runs_short, say_short_runs
 from xcurves.kernels.times import ragged
-
-_SHOWN = 20
-_MOST = 100_000  # fractions
-# What a history says of lazy curves, whose short runs are not known yet.
-_LAZILY = {
-    "failed": "Runs that end before 90 % of the longest of their task count as failed from their last score on",
-    "drop": "Runs that end before 90 % of the longest of their task are left out",
-    "cut": "Runs are compared up to where the shortest of their task ends",
-}
 
 
 def align(
@@ -143,11 +122,11 @@ def align(
     of_budget = relative_to is not None or (isinstance(on, Integral) and not isinstance(on, bool))
     asked = None
     if of_budget:
-        grid, tolerance = _check_budgets(on, method, tolerance)
+        grid, tolerance = check_budgets(on, method, tolerance)
     else:
         asked = grids.check_asked(on, method, tolerance)
     has_budget = asked is None or asked.has_budget
-    _check_runs_short(runs_short, on, has_budget=has_budget)
+    check_runs_short(runs_short, on, has_budget=has_budget)
     curves = check_curves(curves, own_levels=True)
     # Which infinite score is the worst matters only to runs that are made to have it.
     higher = True
@@ -157,14 +136,14 @@ def align(
 
     # What counts as failed is marked before a budget is taken.
     ends = short_runs.ends_of(curves)
-    settled = _Settled.of(ends, runs_short, worst)
+    settled = RunEnds.of(ends, runs_short, worst)
     if runs_short == "drop":
         curves = curves.where(~ends.short)
     if asked is None:
-        aligned, step = _at_budgets(curves, grid, tolerance, settled)
+        aligned, step = at_budgets(curves, grid, tolerance, settled)
     else:
         aligned, step, settled = _at_grid(curves, asked, settled)
-    aligned = _say_short_runs(aligned, settled, has_budget=has_budget)
+    aligned = say_short_runs(aligned, settled, has_budget=has_budget)
     recorded = provenance.record(aligned, step)
     if runs_short != "failed":
         return recorded
@@ -172,97 +151,7 @@ def align(
     return with_count(recorded, n_failed, failed_runs.MARKED)
 
 
-class _Settled(NamedTuple):
-    """What was decided about runs that end early or failed; lazy if the curves are."""
-
-    ends: short_runs.Ends
-    how: RunsShort | None
-    worst: float
-    after: xr.DataArray  # the level after which a run counts as failed, NaN of others
-    score: xr.DataArray  # the score of each run where it counts as failed
-
-    @classmethod
-    def of(cls, ends: short_runs.Ends, how: RunsShort | None, worst: float) -> _Settled:
-        counted = xr.zeros_like(ends.short)
-        if how == "failed":
-            counted = ends.short
-        after = ends.failed_after(counted)
-        return cls(ends, how, worst, after, ends.failed.fillna(worst))
-
-    @property
-    def is_known(self) -> bool:
-        """Whether it is known where runs end."""
-        return self.after.chunks is None
-
-    @property
-    def option(self) -> str:
-        """The option of the call, as it is recorded."""
-        if self.how is None:
-            return ""
-        return f", runs_short={self.how!r}"
-
-    @property
-    def lines(self) -> list[str]:
-        """What the history says of runs that failed."""
-        if not self.is_known:
-            return []
-        return short_runs.say_failed(self.ends)
-
-
-def _check_runs_short(runs_short: RunsShort | None, on: On | int, *, has_budget: bool) -> None:
-    """Refuse what is no way to take short runs."""
-    if runs_short is not None:
-        check_choice("runs_short", runs_short, short_runs.HOW)
-    if runs_short == "cut" and not has_budget:
-        raise Refusal(
-            "runs_short",
-            "cut",
-            Text(
-                "is for a common budget, and ",
-                Words(f"on={shown(on)} takes", "such levels of --align have"),
-                " none: runs keep their lengths",
-            ),
-            Cure("Leave it out, or take ", give(on="intersection")),
-        )
-
-
-def _say_short_runs(aligned: xr.DataArray, settled: _Settled, *, has_budget: bool) -> xr.DataArray:
-    """Return scores whose history says what became of short runs; warn where nobody was asked."""
-    how = settled.how
-    if how is None and not has_budget:
-        return aligned
-    if settled.is_known:
-        outcome = short_runs.say_outcome(settled.ends, how)
-        if how is None and outcome:
-            reason, cure = short_runs.ask(settled.ends)
-            provenance.warn(f"{reason}. {cure}")
-        if how == "drop":
-            _warn_of_emptied(settled.ends)
-    else:
-        outcome = _LAZILY[how or "cut"]
-    if not outcome:
-        return aligned
-    return provenance.record(aligned, f"{failed_runs.SHORT}{how!r}): {outcome}")
-
-
-def _warn_of_emptied(ends: short_runs.Ends) -> None:
-    """Warn of algorithms that lose all runs of a task."""
-    is_there = ends.any.notnull()
-    emptied = is_there.any("run") & ~(is_there & ~ends.short).any("run")
-    names = [
-        f"{name}algorithm {algorithm}"
-        for name in labels.task_names(ends.any)
-        for algorithm in labels.words(ends.any["algorithm"])
-    ]
-    provenance.warn_of(
-        emptied.transpose(..., "algorithm").to_numpy().ravel(),
-        names,
-        lambda _: ": runs_short='drop' leaves no run",
-        "algorithms",
-    )
-
-
-def _at_grid(curves: xr.DataArray, asked: Asked, settled: _Settled) -> tuple[xr.DataArray, str, _Settled]:
+def _at_grid(curves: xr.DataArray, asked: Asked, settled: RunEnds) -> tuple[xr.DataArray, str, RunEnds]:
     """Return scores at the levels of a grid, what is recorded of it, and where runs end, if that is computed."""
     n_tasks = prod(curves.shape[:-3])
     find_levels = partial(_levels, curves, settled.after)
@@ -273,7 +162,7 @@ def _at_grid(curves: xr.DataArray, asked: Asked, settled: _Settled) -> tuple[xr.
             lazy = lazy.merge(_lazy_levels(curves, settled.after))
         found = lazy.compute()
         ends = short_runs.Ends(*(found[name] for name in short_runs.Ends._fields))
-        settled = _Settled.of(ends, settled.how, settled.worst)
+        settled = RunEnds.of(ends, settled.how, settled.worst)
         find_levels = partial(_levels, curves, settled.after)
         if not has_own_levels(curves):
             find_levels = partial(_levels_of, found)
@@ -350,212 +239,3 @@ def _at_levels(curves: xr.DataArray, grid: Floats, asked: Asked) -> xr.DataArray
         return made.reshape(*scores.shape[:-1], len(grid))
 
     return grids.onto_levels(curves, block, grid, curves["training"].attrs)
-
-
-def drop_incomplete(curves: xr.DataArray) -> xr.DataArray:
-    """Leave out the runs that lack some of their task's training levels.
-
-    Parameters
-    ----------
-    curves : DataArray, dims (..., algorithm, run, training)
-        Scores, NaN where a run has none. A task's levels are those that any of its runs has.
-
-    Returns
-    -------
-    DataArray, dims as `curves`
-        The same scores with incomplete runs NaN along all of `training`, like an absent run; of folds, those that any
-        algorithm lacks in all algorithms. ``attrs["history"]`` names
-        them; not for dask-backed curves, which stay lazy.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If every run of a task is incomplete (dask-backed curves get an absent task instead); if dims or coordinates
-        are not as described.
-
-    Warns
-    -----
-    UserWarning
-        If an algorithm is left without any run in a task. Not for dask-backed curves.
-
-    Examples
-    --------
-    >>> import numpy as np, xarray as xr, xcurves
-    >>> scores = xr.DataArray(
-    ...     [[[1.0, 2.0], [3.0, 5.0]], [[1.0, np.nan], [4.0, 4.0]]],
-    ...     dims=("algorithm", "run", "training"),
-    ...     coords={"algorithm": ["a", "b"], "run": [0, 1], "training": [0, 1]},
-    ... )
-    >>> print(scores.curves.drop_incomplete().attrs["history"])
-    drop_incomplete(): algorithm 'b', run 0 (lacks 1 of 2 training levels)
-    """
-    curves = check_curves(curves)
-    is_scored = curves.notnull()
-    is_there = is_scored.any("training")
-    n_levels = is_scored.any(["algorithm", "run"]).sum("training")
-    lacking = (n_levels - is_scored.sum("training")).where(is_there, 0)
-    complete = curves.where(lacking == 0)
-    if matched_runs.MATCHED in curves["run"].attrs:
-        # A fold that one algorithm lacks has no partner in the others.
-        alone = matched_runs.lacking(complete).any("algorithm")
-        complete = complete.where(~alone)
-    if curves.chunks is not None:
-        return provenance.record(complete, "drop_incomplete()")
-
-    # Of every run, shape (task, algorithm, run): how many levels it lacks, and whether it is left.
-    names = labels.task_names(curves)
-    algorithms = labels.words(curves["algorithm"])
-    runs = labels.words(curves["run"])
-    missing, before = (
-        array.transpose(..., "algorithm", "run").to_numpy().reshape(len(names), len(algorithms), len(runs))
-        for array in (lacking, is_there)
-    )
-    left = before & (missing == 0)
-    emptied_tasks = np.flatnonzero(before.any(axis=(1, 2)) & ~left.any(axis=(1, 2)))
-    if emptied_tasks.size:
-        raise Refusal(
-            "curves",
-            UNSAID,
-            f"{names[emptied_tasks[0]]}every run is incomplete",
-            run_checks.cure_incomplete(curves),
-        )
-    gone = np.argwhere(before.any(axis=2) & ~left.any(axis=2))
-    if len(gone):
-        emptied = "; ".join(f"{names[task]}algorithm {algorithms[i]}" for task, i in gone)
-        provenance.warn(f"drop_incomplete() leaves no run of {emptied}")
-    n_levels_of_task = n_levels.to_numpy().ravel()
-    lines = [
-        f"{names[task]}algorithm {algorithms[i]}, run {runs[j]} "
-        f"(lacks {missing[task, i, j]} of {n_levels_of_task[task]} training levels)"
-        for task, i, j in np.argwhere(missing)
-    ]
-    if matched_runs.MATCHED in curves["run"].attrs and alone.any():
-        of_tasks = [dim for dim in alone.dims if dim != "run"]
-        dropped = curves["run"].to_numpy()[alone.any(of_tasks).to_numpy()]
-        what = curves["run"].attrs[matched_runs.MATCHED]
-        lines.append(f"{what} {', '.join(map(str, dropped))} in every algorithm")
-    return provenance.record(complete, f"drop_incomplete(): {'; '.join(lines) or 'dropped nothing'}")
-
-
-def check_fractions(name: str, fractions: Any) -> list[float]:
-    """Return increasing fractions of a budget; a number means equal steps."""
-    if isinstance(fractions, Integral) and not isinstance(fractions, bool):
-        if not 1 <= int(fractions) <= _MOST:
-            raise Refusal(name, Verbatim(fractions), f"must be from 1 to {_MOST}", "Usual: 20")
-        return [step / int(fractions) for step in range(1, int(fractions) + 1)]
-    at = validation.numbers_of(fractions)
-    if at is None:
-        raise WrongType(name, fractions, "must be a number of fractions or a sequence", "Usual: 20")
-    if at.ndim != 1 or not at.size or not ((at > 0) & (at <= 1)).all() or (np.diff(at) <= 0).any():
-        raise Refusal(
-            name,
-            fractions,
-            "must be increasing numbers in (0, 1]",
-            "Or give their number: 20",
-        )
-    return [float(each) for each in at]
-
-
-def _check_budgets(on: On | int, method: AlignMethod | None, tolerance: float | None) -> tuple[Floats, float | None]:
-    """Return fractions of a budget, and how far the scores between which they lie may be."""
-    if method not in (None, "linear"):
-        raise Refusal(
-            "method",
-            method,
-            Text("does not go with ", give(relative_to="budget")),
-            "Leave it out: scores are linear between",
-        )
-    at = np.array(check_fractions("on", on))
-    return at, grids.check_asked(at, "linear", tolerance).tolerance
-
-
-def _at_budgets(
-    curves: xr.DataArray, at: Floats, tolerance: float | None, settled: _Settled
-) -> tuple[xr.DataArray, str]:
-    """Return scores at fractions of each task's budget, and what is recorded of it.
-
-    A fraction before the start of some run of the task is left out.
-    """
-
-    def block(scores: Floats, levels: Floats, after: Floats, failing: Floats) -> Floats:
-        tasks = scores.reshape(-1, *scores.shape[-3:])
-        own = np.broadcast_to(levels, (len(tasks), *levels.shape))
-        if levels.ndim > 1:
-            own = levels.reshape(tasks.shape)
-        by_run = (each.reshape(tasks.shape[:-1]) for each in (after, failing))
-        made = np.stack(
-            [_at_fractions(*task, at=at, tolerance=tolerance) for task in zip(tasks, own, *by_run, strict=True)]
-        )
-        return made.reshape(*scores.shape[:-1], len(at))
-
-    attrs = {"long_name": "fraction of the training budget", "units": "1"}
-    made = grids.onto_levels(
-        curves,
-        block,
-        at,
-        attrs,
-        core=["algorithm", "run"],
-        further=[settled.after, settled.score],
-    )
-    lines = settled.lines
-    if curves.chunks is None:
-        lines += _left_out(curves, made)
-    fractions = ", ".join(f"{each:.6g}" for each in at)
-    call = f"align(on=[{fractions}], relative_to='budget'{settled.option})"
-    return made, f"{call}: {'; '.join(lines) or 'every task has all fractions'}"
-
-
-def _at_fractions(
-    scores: Floats,
-    levels: Floats,
-    after: Floats,
-    failing: Floats,
-    *,
-    at: Floats,
-    tolerance: float | None,
-) -> Floats:
-    """Return one task, shape (algorithm, run, level), at fractions; runs have the failing score `after` a level."""
-    flat = scores.reshape(-1, scores.shape[-1])
-    rows = ragged.rows_of(flat, levels.reshape(-1, scores.shape[-1]))
-    out = np.full((len(flat), len(at)), np.nan)
-    if len(rows.level):
-        present, _, ends = ragged.ranges(rows)
-        # Runs that failed do not end the budget, unless all did.
-        failed_after = after.ravel()
-        lasting = np.isnan(failed_after[present])
-        budget = ends.max()
-        if lasting.any():
-            budget = ends[lasting].min()
-        wanted = at * budget
-        known = np.unique(rows.level)
-        after = np.searchsorted(known, wanted).clip(1, len(known) - 1) if len(known) > 1 else np.zeros(len(at), int)
-        near = np.where(
-            wanted - known[after - 1] < known[after] - wanted,
-            known[after - 1],
-            known[after],
-        )
-        # 0.1 · 30 is not 3
-        wanted = np.where(np.abs(near - wanted) <= 1e-12 * abs(budget), near, wanted)
-        if budget > 0:
-            out = ragged.at_levels(rows, len(flat), wanted, "linear", tolerance)
-            has_failed = wanted > failed_after[:, np.newaxis]
-            out = np.where(has_failed, failing.reshape(-1, 1), out)
-        out[:, np.isnan(out[present]).any(axis=0)] = np.nan
-    return out.reshape(*scores.shape[:2], len(at))
-
-
-def _left_out(curves: xr.DataArray, made: xr.DataArray) -> list[str]:
-    """Return which tasks lack fractions; warn of those that are left without any score."""
-    names = labels.task_names(curves)
-    there = curves.notnull().any(curves.dims[-3:]).to_numpy().reshape(len(names))
-    kept = made.notnull().any(["algorithm", "run"]).to_numpy().reshape(len(names), -1)
-    at = made["training"].to_numpy()
-    empty = there & ~kept.any(axis=1)
-    provenance.warn_of(
-        empty,
-        names,
-        lambda _: "no fraction of its budget is one that all runs have: left out",
-    )
-    short = np.flatnonzero(there & ~kept.all(axis=1))
-    lines = [f"{names[task]}without {', '.join(f'{each:.6g}' for each in at[~kept[task]])}" for task in short[:_SHOWN]]
-    return lines + ([f"and {len(short) - _SHOWN} more tasks lack some"] if len(short) > _SHOWN else [])

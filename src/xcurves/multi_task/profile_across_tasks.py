@@ -17,7 +17,7 @@ from xcurves.core.jobs import Group
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import run_numbers
-from xcurves.frames.align import check_fractions
+from xcurves.frames.budgets import check_fractions
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.over_tasks import t_scale, task_flips
 from xcurves.kernels.over_tasks.pair_members import OwnMembers, PairTotals, totals

@@ -12,7 +12,7 @@ import pandas as pd
 
 from xcurves.core.calls import names_options
 from xcurves.core.refusal import Verbatim, WrongType
-from xcurves.readers.logs import Key, join_histories
+from xcurves.readers.in_memory import Key, join_histories
 
 
 @names_options

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,6 @@ from xcurves.core.refusal import (
     Cure,
     Refusal,
     Text,
-    Verbatim,
-    WrongType,
     give,
     of_path,
 )
@@ -35,8 +33,6 @@ from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
 from xcurves.readers.parts_of_data import evaluated
 from xcurves.readers.source import HEADLESS, Source, path_pattern, read_files
-
-Key = tuple[str, Any]  # algorithm and run
 
 # attrs that have the column of other algorithms, and where runs lie, until it is told
 RIVAL, PLACES = "rival", "places"
@@ -371,40 +367,3 @@ def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFra
     split = pd.concat([parts.apply(whole_numbers), kept], axis=1)
     split.attrs = frame.attrs
     return split
-
-
-def join_histories(
-    histories: Mapping[Key, Any],
-    read: Callable[[Key, Any], pd.DataFrame],
-    *,
-    of: str,
-    example: str,
-) -> pd.DataFrame:
-    """Return the rows of histories in memory, after `algorithm` and `run`; `of` names what the rows are."""
-    if not isinstance(histories, Mapping) or not all(isinstance(key, tuple) and len(key) == 2 for key in histories):
-        raise WrongType(
-            "histories",
-            type(histories),
-            "must map (algorithm, run) to histories",
-            f"Name them: {{{example}}}",
-        )
-    frames = {key: read(key, history) for key, history in histories.items()}
-    empty = [key for key, rows in frames.items() if rows.empty]
-    if empty or not frames:
-        whose = "".join(f" of {key}" for key in empty[:1])
-        raise Refusal("histories", UNSAID, f"have no {of}{whose}", "Leave such runs out")
-    plain = {key: rows.drop(columns=["algorithm", "run"], errors="ignore") for key, rows in frames.items()}
-    return pd.concat(plain, names=["algorithm", "run"]).reset_index(level=[0, 1]).reset_index(drop=True)
-
-
-def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:
-    """Return what is given by the names of algorithms."""
-    if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
-        got = type(given).__name__
-        raise WrongType(
-            argument,
-            Verbatim(f"{got}"),
-            f"must map names of algorithms to {what}",
-            f"Name it: {{{example}}}",
-        )
-    return given

@@ -11,8 +11,8 @@ from xcurves.readers.source import Source
 # Type checkers do not import them either: some import this module, and the circle would hide their types.
 clearml, hydra, inspect_ai = later(__package__, "clearml", "hydra", "inspect_ai")
 keras_tuner, lm_eval, marl_eval = later(__package__, "keras_tuner", "lm_eval", "marl_eval")
-mlflow, optimizers, optuna, rliable = later(__package__, "mlflow", "optimizers", "optuna", "rliable")
-rllib, sacred, score_tables = later(__package__, "rllib", "sacred", "score_tables")
+mlflow, optimizers, optuna, optuna_storages = later(__package__, "mlflow", "optimizers", "optuna", "optuna_storages")
+rliable, rllib, sacred, score_tables = later(__package__, "rliable", "rllib", "sacred", "score_tables")
 searches, stable_baselines3 = later(__package__, "searches", "stable_baselines3")
 tensorboard, wandb = later(__package__, "tensorboard", "wandb")
 
@@ -248,7 +248,7 @@ OPTUNA_CURVES = Source(
     "values that trials of Optuna reported",
     "an SQLite or journal file",
     ("SQLite", "JSON lines"),
-    is_log=optuna.has_curves,
+    is_log=optuna_storages.has_curves,
     read_all=optuna.intermediate_values,
     single=True,
     value="value",
@@ -257,7 +257,7 @@ OPTUNA_CURVES = Source(
 OPTUNA_TRIALS = OPTUNA_CURVES._replace(
     name="optuna-trials",
     what="results of trials of Optuna",
-    is_log=optuna.has_trials,
+    is_log=optuna_storages.has_trials,
     read_all=optuna.trials,
     training="trial_number",  # of searches that are runs
 )

@@ -14,8 +14,9 @@ from xcurves.core.calls import names_options
 from xcurves.core.doubts import asked, how_many, runs_each
 from xcurves.core.refusal import Proposal, Refusal, Verbatim, call, give
 from xcurves.readers.formats import format_of
+from xcurves.readers.in_memory import check_named
 from xcurves.readers.log_files import parsing
-from xcurves.readers.logs import check_named, files_below
+from xcurves.readers.logs import files_below
 from xcurves.readers.open_files import one_array, open_arrays, read_bytes
 from xcurves.readers.packages import RLIABLE, RLIABLE_CURVES
 

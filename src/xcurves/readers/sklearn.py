@@ -14,7 +14,7 @@ from xcurves.core.calls import names_options
 from xcurves.core.direction import HIGHER
 from xcurves.core.refusal import Refusal, Verbatim, Words, WrongType
 from xcurves.readers.common_rung import candidates
-from xcurves.readers.logs import check_named
+from xcurves.readers.in_memory import check_named
 
 __all__ = ["cross_validate", "learning_curve", "search"]  # another serves tables of the same
 

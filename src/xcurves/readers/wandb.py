@@ -13,7 +13,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.calls import names_options
 from xcurves.core.refusal import Refusal
-from xcurves.readers import log_files, logs
+from xcurves.readers import in_memory, log_files, logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
@@ -68,7 +68,7 @@ def run_history(
     >>> frame.curves.to_dataarray("return", training="_step").squeeze().to_numpy()
     array([1., 4.])
     """
-    frame = logs.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
+    frame = in_memory.join_histories(histories, _rows, of="rows", example="('sac', 1): run.scan_history()")
     runs = frame.groupby(["algorithm", "run"], sort=False)
     sampled = [
         key
@@ -88,7 +88,7 @@ def run_history(
     return frame
 
 
-def _rows(_: logs.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def _rows(_: in_memory.Key, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     if isinstance(rows, pd.DataFrame):
         return rows
     return pd.DataFrame(list(rows))
