@@ -73,9 +73,7 @@ def wrap_labels(ax: Axes) -> None:
         return
     for of, inches in (("x", _LABEL_WIDE * slot[0]), ("title", _LABEL_WIDE * slot[0]), ("y", slot[1] - _LABEL_LOW)):
         text = _text_of(ax, of)
-        letters = 72 * inches / (LETTER * float(text.get_fontsize()))
-        lines = text.get_text().split("\n")
-        text.set_text("\n".join(wrapped(line, max(letters, 8.0)) for line in lines))
+        _write_in_lines(text, text.get_text(), inches * ax.figure.dpi, is_upright=of == "y")
 
     # A layout engine makes no room for a label that is wider than the panel: it then ends where the panel does.
     lay_out(ax.figure)
@@ -90,7 +88,8 @@ def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     for of, inches in (("y", high), ("x", wide), ("title", wide)):
         # labels of colours too, which stand upright
         texts = [(ax, _text_of(ax, of)) for ax in (figure.axes if of == "y" else panels)]
-        long = [(ax, text) for ax, text in texts if text.get_visible() and _inches(text) > _SHORT * inches]
+        short = _SHORT * inches * figure.dpi
+        long = [(ax, text) for ax, text in texts if text.get_visible() and _length(text, of == "y") > short]
         if not long:
             continue
         lay_out(figure)  # so that panels have their sizes
@@ -99,15 +98,25 @@ def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
         for ax, text in long:
             middle = (ax.bbox.x0 + ax.bbox.x1) / 2
             room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
+            if of == "y":
+                room = ax.bbox.height
             # Anew from one line, not from the lines that it has.
-            label = " ".join(text.get_text().split("\n"))
-            for _ in range(_TRIES):
-                extent = text.get_window_extent()
-                share = ax.bbox.height / extent.height if of == "y" else room / extent.width
-                if share >= 1:
-                    break
-                letters = share * longest_line([text.get_text()])
-                text.set_text(wrapped(label, letters))
+            _write_in_lines(text, " ".join(text.get_text().split("\n")), room, is_upright=of == "y")
+
+
+def _write_in_lines(text: Text, label: str, pixels: float, *, is_upright: bool) -> None:
+    """Write a label in lines that are no longer than so many pixels, if it has letters for that."""
+    for _ in range(_TRIES):
+        share = pixels / max(_length(text, is_upright), 1.0)
+        if share >= 1:
+            break
+        text.set_text(wrapped(label, share * longest_line([text.get_text()])))
+
+
+def _length(text: Text, is_upright: bool) -> float:
+    """Return how long a text is, in pixels."""
+    extent = text.get_window_extent()
+    return float(extent.height if is_upright else extent.width)
 
 
 def _text_of(ax: Axes, of: str) -> Text:
@@ -115,11 +124,6 @@ def _text_of(ax: Axes, of: str) -> Text:
     if of == "title":
         return ax.title
     return ax.yaxis.label if of == "y" else ax.xaxis.label
-
-
-def _inches(label: Text) -> float:
-    """Return about how long a label is."""
-    return longest_line([label.get_text()]) * LETTER * float(label.get_fontsize()) / 72
 
 
 def thin_labels(panels: Iterable[Axes]) -> None:
