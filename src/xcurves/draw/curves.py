@@ -58,7 +58,8 @@ def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
     if picture.bars is not None and picture.bars.shown.any():
         _draw_bars(ax, picture.bars)
     ax.grid(axis="y", color="0.9")
-    ax.margins(x=_BESIDE_POINTS if picture.points else _BESIDE_LINES)
+    has_points = picture.points or any(line.marked == "all" for line in picture.lines)
+    ax.margins(x=_BESIDE_POINTS if has_points else _BESIDE_LINES)
     _limit(ax, picture.x, picture.y)
     label_narrow(ax.yaxis)
     if picture.x.names:
