@@ -120,7 +120,8 @@ def test_a_direction_that_is_known_is_not_said_to_be_assumed(name, options, caps
 
 
 def test_the_metric_that_was_selected_says_the_direction(capsys):
-    both = pd.concat([log("value", metric="val_loss"), log("value", metric="acc")])
+    accuracy = log("value", metric="acc").assign(value=lambda frame: frame["value"] / 2)
+    both = pd.concat([log("value", metric="val_loss"), accuracy])
     both.to_csv("mine.csv", index=False)
     assert main(["mine.csv", "--select", "metric=val_loss", *QUICK]) == 0
     out = capsys.readouterr().out

@@ -110,6 +110,17 @@ def test_the_answer_names_means_at_the_last_level_the_highest_first():
     assert said.startswith("Mean score at 10: high 5 (5 to 5); low 2.0 (0.6 to 3.4).")
 
 
+def test_levels_that_not_all_runs_have_are_counted(curves):
+    lacking = curves.where((curves["training"] < curves["training"][-2]) | (curves["run"] == curves["run"][0]))
+    n_levels = curves.sizes["training"]
+    said = xcurves.mean_curves(lacking).curves.summary()
+    assert f"2 of {n_levels} levels have no mean, as not all runs have a score there." in said
+    assert "levels have no mean" not in xcurves.mean_curves(curves).curves.summary()
+    one = lacking.isel(algorithm=[0, 1])
+    one = one.where(one["algorithm"] != one["algorithm"][1], curves.isel(algorithm=[0, 1]))
+    assert "levels have no mean" not in xcurves.mean_curves(one).curves.summary()
+
+
 @pytest.mark.parametrize(
     ("options", "cure"),
     [({"band": "iqr"}, "pointwise"), ({"smooth": 1.0}, "smooth=0.6"), ({"smooth": "much"}, "smooth=0.6")],

@@ -56,7 +56,18 @@ def mean_statements(result: xr.Dataset) -> Iterator[Statement]:
         details.append(_OF_BAND[result.attrs["band"]])
     if cells and lacking:
         details.append(f"Without a mean, because runs are absent or share no level: {lacking} of {means.size}.")
-    yield from statements(answer, details, [_NO_TEST])
+    yield from statements(answer, details, [*_levels_without_mean(result), _NO_TEST])
+
+
+def _levels_without_mean(result: xr.Dataset) -> Iterator[str]:
+    """Yield at how many levels no mean is known, though some run was evaluated there."""
+    if EVALUATION in result.dims:
+        return
+    means = result["mean_curve"]
+    is_known = means.notnull().any([dim for dim in means.dims if dim != "training"])
+    n_levels, n_known = is_known.size, int(is_known.sum())
+    if 0 < n_known < n_levels:
+        yield f"{n_levels - n_known} of {n_levels} levels have no mean, as not all runs have a score there."
 
 
 def _highest_first(means: xr.DataArray) -> list[dict[str, int]]:
