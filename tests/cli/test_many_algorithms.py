@@ -33,7 +33,6 @@ def said(capsys, *arguments):
     return capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_of_many_algorithms_places_are_printed_and_pairs_on_request(table, capsys):
     path = table(11)
     text = said(capsys, path)

@@ -382,7 +382,6 @@ def test_only_files_that_changed_are_read_again(watching, monkeypatch):
     assert read == ["2"]
 
 
-@pytest.mark.slow
 def test_one_file_of_all_runs_is_watched_too(watching):
     rows = [
         (name, run, step, value)

@@ -61,7 +61,6 @@ def scan(one, other):
     return found
 
 
-@pytest.mark.slow
 def test_sizes_without_a_shown_difference_are_those_of_a_fine_scan():
     rng = np.random.default_rng(0)
     counts = []

@@ -28,3 +28,9 @@ def test_the_smallest_of_the_largest_comes_first(size, kind):
     assert found.dtype == values.dtype
     np.testing.assert_array_equal(found[..., 0], expected[..., 0])
     np.testing.assert_array_equal(np.sort(found, axis=-1), expected)
+
+
+def test_there_may_be_more_rows_than_numbers_that_are_looked_at_first():
+    values = np.random.default_rng(0).normal(size=(300, 4_096))
+    found = largest_of(values.copy(), 7)
+    np.testing.assert_array_equal(np.sort(found, axis=-1), np.sort(values, axis=-1)[:, -7:])

@@ -7,6 +7,7 @@ import pytest
 
 import xcurves
 import xcurves.kinds
+from layers import slow
 from strategies import make_curves
 from xcurves.cli.terminal import as_text
 from xcurves.say.numbers import number
@@ -30,31 +31,32 @@ def about(value):
     return number(float(f"{value:.2g}"))
 
 
-@pytest.mark.slow
-def test_how_many_tasks_it_takes_is_said_with_its_floor():
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize(
+    ("place", "share", "kinds"),
+    [slow(0, 0.0, {"some"}), (1, 0.1, {"some", "many"}), slow(2, 0.3, {"some", "many"}), slow(3, 0.5, {"some"})],
+)
+def test_how_many_tasks_it_takes_is_said_with_its_floor(place, share, kinds):
+    drawn = np.random.default_rng(1).normal(size=(4, 3, 10))[place] + share
     seen = set()
-    for share in (0.0, 0.1, 0.3, 0.5):
-        for seed in range(3):
-            d = rng.normal(size=10) + share
-            found = xcurves.across_tasks(of_differences(d, seed=seed), rng=0)
-            if found.pvalue_adjusted.sel(task_effect="random") <= 0.05:
-                continue
-            said = KIND.answer(found)
-            wanted, least = found.tasks_to_show.item(), found.tasks_at_least.item()
-            told = re.search(r"To tell [ab] from [ab] takes ([^.]*)\.", said)
-            if wanted > 200:
-                assert told[1] == "more than 20 times as many tasks"
-                seen.add("many")
-            elif wanted <= 10:
-                assert told is None
-            elif least < 10:  # so many are there: no floor
-                assert told[1] == f"about {about(wanted)} tasks if the difference is as seen"
-                seen.add("some")
-            elif least < wanted:
-                assert told[1] == (f"at least {about(least)} tasks, about {about(wanted)} if the difference is as seen")
-                seen.add("some")
-    assert seen == {"many", "some"}
+    for seed, d in enumerate(drawn):
+        found = xcurves.across_tasks(of_differences(d, seed=seed), rng=0)
+        if found.pvalue_adjusted.sel(task_effect="random") <= 0.05:
+            continue
+        said = KIND.answer(found)
+        wanted, least = found.tasks_to_show.item(), found.tasks_at_least.item()
+        told = re.search(r"To tell [ab] from [ab] takes ([^.]*)\.", said)
+        if wanted > 200:
+            assert told[1] == "more than 20 times as many tasks"
+            seen.add("many")
+        elif wanted <= 10:
+            assert told is None
+        elif least < 10:  # so many are there: no floor
+            assert told[1] == f"about {about(wanted)} tasks if the difference is as seen"
+            seen.add("some")
+        elif least < wanted:
+            assert told[1] == (f"at least {about(least)} tasks, about {about(wanted)} if the difference is as seen")
+            seen.add("some")
+    assert seen == kinds
 
 
 def test_the_readme_takes_more_than_20_times_as_many_tasks():
