@@ -14,15 +14,18 @@ from xcurves.core import provenance
 from xcurves.core.calls import names_options
 from xcurves.core.direction import HIGHER
 from xcurves.core.known import Known
-from xcurves.core.labels import DIMS, nearest
-from xcurves.core.refusal import Refusal, Text, give
-from xcurves.readers import declared, listing, logs, packages
+from xcurves.core.labels import DIMS
+from xcurves.core.later import later
+from xcurves.core.refusal import Refusal, give
+from xcurves.readers import declared, logs, packages
 from xcurves.readers.cells import as_numbers, decimal_mark
 from xcurves.readers.open_files import expanding_to
 from xcurves.readers.source import Source
 
 if TYPE_CHECKING:
-    from xcurves.readers import hydra, keras, mlflow, optuna, rliable, sklearn, wandb
+    from xcurves.readers import hydra, keras, listing, mlflow, optuna, rliable, sklearn, wandb
+else:
+    (listing,) = later(__package__, "listing")
 
 __all__ = ["hydra", "keras", "mlflow", "optuna", "read", "rliable", "sklearn", "wandb"]
 
@@ -233,8 +236,7 @@ def recognize(path: str | Path, source: str | None = None, *, besides: Sequence[
     if source is not None:
         if source in known:
             return known[source]
-        rule = Text("must be one that ", listing.LISTED, " lists, such as 'table'")
-        raise Refusal("source", str(source)[:60], rule, nearest(source, known))
+        raise listing.unknown(source, known)
     is_folder = Path(path).is_dir()
     wanted = [each for each in known.values() if not (is_folder and each.single)]
     found = [each for each in wanted if any(map(each.has, logs.candidates(each, files, path)))]

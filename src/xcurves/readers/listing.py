@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from xcurves.core.labels import nearest
 from xcurves.core.refusal import Cure, Refusal, Text, Verbatim, Words, give, of_path
 from xcurves.readers.formats import could_be_log, looks_like
 from xcurves.readers.source import Source
@@ -48,6 +49,12 @@ def as_html(sources: Sequence[Source]) -> str:
     )
     head = "".join(f"<th>{name}</th>" for name in ("source", "what", "files", "command"))
     return f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def unknown(source: str, known: Iterable[str]) -> Refusal:
+    """Return that no source has a name, and the nearest names."""
+    rule = Text("must be one that ", LISTED, " lists, such as 'table'")
+    return Refusal("source", str(source)[:60], rule, nearest(source, known))
 
 
 def read_by_itself(path: str | Path, found: Sequence[tuple[Path, Source]]) -> Refusal:

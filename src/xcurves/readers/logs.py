@@ -27,11 +27,10 @@ from xcurves.core.refusal import (
 from xcurves.core.validation import existing_path
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.configs import settings_of
-from xcurves.readers.copies import without_copies
 from xcurves.readers.formats import could_be_log
+from xcurves.readers.left_out import evaluated, without_copies
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
-from xcurves.readers.parts_of_data import evaluated
 from xcurves.readers.source import HEADLESS, Source, path_pattern, read_files
 
 # attrs that have the column of other algorithms, and where runs lie, until it is told

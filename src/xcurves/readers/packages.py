@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from xcurves.core.later import later
 from xcurves.readers.formats import format_of
-from xcurves.readers.log_files import has_sqlite_rows
+from xcurves.readers.log_files import has_sqlite_rows, header
 from xcurves.readers.open_files import beginning, read_text
 from xcurves.readers.source import Source
 
@@ -20,6 +22,12 @@ tensorboard, wandb = later(__package__, "tensorboard", "wandb")
 def _with_columns(*names: str) -> str:
     """Return a regular expression of first lines that have columns with such names, in any order."""
     return "".join(rf"(?=(?:.*,)?(?:{name})(?:,|$))" for name in names) + ".*"
+
+
+def _is_chart(path: Path) -> bool:
+    """Return whether a table has the columns of a chart of Weights & Biases: each after the first is 'run - metric'."""
+    head = header(path)
+    return len(head) > 1 and all(" - " in column for column in head[1:])
 
 
 HYDRA = Source(
@@ -320,7 +328,7 @@ WANDB_CHART = Source(
     "exported as CSV",
     ("delimited",),
     files=("*.csv",),
-    is_log=wandb.is_chart,
+    is_log=_is_chart,
     read_all=wandb.read_chart,
     single=True,
 )

@@ -13,7 +13,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.calls import names_options
 from xcurves.core.refusal import Refusal
-from xcurves.readers import in_memory, log_files, logs
+from xcurves.readers import in_memory, logs
 from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import parsing
 from xcurves.readers.open_files import read_bytes
@@ -151,9 +151,3 @@ def read_chart(path: str | Path) -> pd.DataFrame:
     if parts.notna().all(axis=None) and (len(parts) == 1 or parts["algorithm"].duplicated().any()):
         return logs.split_names(frame, _USUAL_NAME)
     return frame
-
-
-def is_chart(path: Path) -> bool:
-    """Return whether a table has the columns of a chart."""
-    head = log_files.header(path)
-    return len(head) > 1 and all(_BETWEEN in column for column in head[1:])

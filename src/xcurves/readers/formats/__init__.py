@@ -16,20 +16,21 @@ import pandas as pd
 
 from xcurves.core.later import later
 from xcurves.core.refusal import Refusal
-from xcurves.readers.formats import arrays, delimited, json_rows
+from xcurves.readers.formats import delimited, json_rows
 from xcurves.readers.log_files import Run, check_cells, needed, parsing, whole_lines
 from xcurves.readers.open_files import (
     HEAD,
     TooLargeError,
+    array_shapes,
     beginning,
     read_bytes,
     read_text,
 )
 
 if TYPE_CHECKING:
-    from xcurves.readers.formats import text_lines
+    from xcurves.readers.formats import arrays, text_lines
 else:
-    (text_lines,) = later(__package__, "text_lines")
+    arrays, text_lines = later(__package__, "arrays", "text_lines")
 
 _NO_LOGS = (  # how names of files begin that are no logs
     *(
@@ -84,6 +85,15 @@ def _parquet(data: bytes, path: Path) -> Run:
     return Run(check_cells(rows, path))
 
 
+def _are_arrays(head: bytes, path: Path) -> bool:
+    """Return whether a file is of arrays of which one is 1-D; others are scores of several algorithms."""
+    return head.startswith(b"PK\x03\x04") and any(len(shape) == 1 for shape in array_shapes(path))
+
+
+def _is_array(head: bytes, _: Path) -> bool:
+    return head.startswith(b"\x93NUMPY")
+
+
 class Look(NamedTuple):
     """The format to which a file is nearest, nothing if to none, and what to say of it."""
 
@@ -93,8 +103,8 @@ class Look(NamedTuple):
 
 FORMATS = (  # in the order in which a file is compared with them
     Format("parquet", _is_parquet, _parquet, (".parquet", ".pq")),
-    Format("npz", arrays.begins, arrays.read, (".npz",)),
-    Format("npy", arrays.is_one, arrays.read_one, (".npy",), RUN),
+    Format("npz", _are_arrays, arrays.read, (".npz",)),
+    Format("npy", _is_array, arrays.read_one, (".npy",), RUN),
     Format("JSON lines", json_rows.are_lines, json_rows.read_lines, (".jsonl", ".ndjson")),
     Format("JSON", json_rows.is_json, json_rows.read, (".json",)),
     Format("delimited", delimited.begins, delimited.read, (".csv", ".tsv", ".dat", ".data")),

@@ -10,23 +10,11 @@ import pandas as pd
 
 from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
-from xcurves.readers.open_files import array_shapes, one_array, open_arrays
+from xcurves.readers.open_files import one_array, open_arrays
 
 # what learning_curve of scikit-learn returns: arrays (sizes, folds)
 _SIZES = "train_sizes"
 _OF_FOLDS = {"train_scores", "test_scores", "fit_times", "score_times"}
-
-
-def begins(head: bytes, path: Path) -> bool:
-    """Return whether a file is of arrays of which one is 1-D; others are scores of several algorithms."""
-    if not head.startswith(b"PK\x03\x04"):
-        return False
-    return any(len(shape) == 1 for shape in array_shapes(path))
-
-
-def is_one(head: bytes, _: Path) -> bool:
-    """Return whether a file is one array."""
-    return head.startswith(b"\x93NUMPY")
 
 
 def read_one(data: bytes, path: Path) -> Run:
