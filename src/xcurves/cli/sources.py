@@ -21,10 +21,10 @@ from xcurves.core.labels import DIMS
 from xcurves.core.names import dims_called
 from xcurves.core.refusal import Refusal, Text, of_path
 from xcurves.core.validation import existing_path, nearest_path
-from xcurves.frames.questions import read_settled
+from xcurves.frames.finder import read_settled
 from xcurves.frames.reading import Reading
 from xcurves.frames.run_labels import with_labels
-from xcurves.frames.wide_doubts import as_rows
+from xcurves.frames.wide_tables import as_rows
 from xcurves.readers.open_files import expanding_to
 from xcurves.say.numbers import listed
 

@@ -23,8 +23,8 @@ from xcurves.core.refusal import (
     give,
     shown,
 )
-from xcurves.frames.absent import no_column
-from xcurves.frames.score_columns import n_labels
+from xcurves.frames.reading import no_column
+from xcurves.frames.roles import n_labels
 from xcurves.frames.wide import refuse_duplicates, shared_pattern
 
 JOINED = ("first", "last", "mean")  # how repeated rows become one, in any order

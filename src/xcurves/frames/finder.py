@@ -13,19 +13,17 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
 from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
-from xcurves.frames.absent import no_column
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
 from xcurves.frames.found import ROLES, Found
 from xcurves.frames.items import settle_items
-from xcurves.frames.reading import ARGUMENTS, Reading
-from xcurves.frames.score_columns import find_score, n_labels
+from xcurves.frames.reading import ARGUMENTS, Reading, no_column
+from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.unnamed import unnamed_of, unused_of, varies
 from xcurves.frames.wide import with_joined
-from xcurves.frames.wide_doubts import doubt_of_columns
-from xcurves.frames.wide_summaries import without_text_summaries
-from xcurves.frames.wide_tables import as_list, long_form
+from xcurves.frames.wide_columns import without_text_summaries
+from xcurves.frames.wide_tables import as_list, doubt_of_columns, long_form
 from xcurves.say.numbers import listed as in_words
 
 FOLD = "fold"  # what runs are matched by
@@ -77,6 +75,19 @@ def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> R
     others = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
     unread = [name for name in others if frame[name].notna().any() and not n_labels(frame[name])]
     return _Finder(frame.drop(columns=unread), dict(given or {})).reading()
+
+
+def read_settled(frame: pd.DataFrame, given: Mapping[str, Any], said: Mapping[str, Any]) -> Reading:
+    """Return the reading of a frame of which all can be told; else ask, or say what no column can be.
+
+    `given` are columns of roles and options; a question repeats what was `said`.
+    """
+    reading = read_frame(frame, given)
+    if reading.doubt is not None or reading.has_names_of_runs:
+        from xcurves.frames.questions import check_settled  # which frames without a doubt do without
+
+        check_settled(reading, said)
+    return reading
 
 
 class _Finder(Found):

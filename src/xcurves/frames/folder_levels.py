@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, how_many, of_paths, runs_each
+from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
 from xcurves.core.name_patterns import NUMBERED
-from xcurves.frames import crossed_names
 
 _NAMES = ("task", "algorithm", "run")
 _RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
@@ -23,6 +22,9 @@ _OF_PLACE = re.compile(
     r"\d{4}-?\d{2}-?\d{2}.*|\d{2}[-:]\d{2}[-:]\d{2}|(?=.*\d)[0-9a-f]{7,}",
     re.IGNORECASE,
 )
+_MARKS = ("__", "_", "-", ".")  # between parts of names, the longest first
+_ENVIRONMENT = re.compile(r".*-v\d+", re.IGNORECASE)  # CartPole-v1
+_ALGORITHM, _TASK = "{algorithm}", "{task}"
 
 
 class Levels(NamedTuple):
@@ -77,7 +79,7 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bo
     of_level = {index: name for name, index in zip(names, kept, strict=True)}
     every = _named(of_level, len(levels))
     if asks_of_parts and every == list(_NAMES[1:]):
-        crossed_names.ask_of_parts(labels, "/{run}", root)
+        _ask_of_parts(labels, "/{run}", root)
     said = f"levels of the path are {', '.join(names)}"
     if kept != sorted(kept):
         said = f"levels of the path are {', '.join(name for name in every if name in names)}"
@@ -111,7 +113,7 @@ def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels
         return None
     marks = sorted({part.string[part.end("algorithm") : part.start("run")] for part in parts if part})
     if asks_of_parts and len(marks) == 1:
-        crossed_names.ask_of_parts(labels, f"{marks[0]}{{run}}", root)
+        _ask_of_parts(labels, f"{marks[0]}{{run}}", root)
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
 
 
@@ -168,3 +170,53 @@ def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
 def are_run_names(labels: Sequence[str]) -> bool:
     """Return whether labels are names of runs that Weights & Biases makes, all different: they say no algorithm."""
     return len(labels) > 1 and len(set(labels)) == len(labels) and all(map(_RUN_NAME.fullmatch, labels))
+
+
+def _ask_of_parts(labels: pd.DataFrame, end: str, root: str) -> None:
+    """Ask which of two parts of names is the algorithm, where each label of one is with each label of the other.
+
+    `labels` has what stands for the algorithm and the run; `end` is the pattern of names after the algorithm.
+    """
+    names = labels["algorithm"].astype(str)
+    for mark in _MARKS:
+        parts = names.str.split(mark, expand=True, regex=False)
+        if parts.isna().any(axis=None) or (parts == "").any(axis=None):
+            continue
+        varied = [place for place in range(parts.shape[1]) if len(parts[place].unique()) > 1]
+        if len(varied) != 2 or not _is_crossed(parts[varied]):
+            continue
+        raise _question_of_parts(parts, varied, mark, labels, end, root)
+
+
+def _is_crossed(parts: pd.DataFrame) -> bool:
+    """Return whether each label of one column is with each of the other."""
+    one, other = (parts[place].nunique() for place in parts)
+    return len(parts.drop_duplicates()) == one * other
+
+
+def _question_of_parts(
+    parts: pd.DataFrame,
+    varied: Sequence[int],
+    mark: str,
+    labels: pd.DataFrame,
+    end: str,
+    root: str,
+) -> Doubtful:
+    """Return the question which part is the algorithm, with each reading."""
+    first, second = varied
+    n_runs = labels.groupby("algorithm")["run"].nunique()
+    runs = runs_each(int(n_runs.min()), int(n_runs.max()))
+    orders = [(first, second), (second, first)]
+    if all(map(_ENVIRONMENT.fullmatch, parts[first])):
+        orders.reverse()
+    choices = []
+    for algorithm, task in orders:
+        named = [str(parts[place].iloc[0]) for place in parts]
+        named[algorithm], named[task] = _ALGORITHM, _TASK
+        n_algorithms, n_tasks = parts[algorithm].nunique(), parts[task].nunique()
+        compares = f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {runs}"
+        choices.append(Choice({"names": mark.join(named) + end}, compares))
+    compares = f"{how_many(labels['algorithm'].nunique(), 'algorithm')}, one task, {runs}"
+    choices.append(Choice({"names": _ALGORITHM + end}, compares))
+    one, other = (repr(str(parts[place].iloc[0])) for place in varied)
+    return of_paths(f"{root}: names do not say whether {one} or {other} is the algorithm or the task", choices, root)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from xcurves.core.doubts import how_many, runs_each
 from xcurves.core.names import is_item
-from xcurves.frames.unnamed import Unnamed
 from xcurves.frames.wide_tables import as_list, columns_in
+
+if TYPE_CHECKING:
+    from xcurves.frames.unnamed import Unnamed
 
 ROLES = ("algorithm", "run", "training", "score", "tasks")
 

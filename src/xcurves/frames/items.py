@@ -8,8 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from xcurves.core.names import is_item, is_passage
-from xcurves.frames.roles import may_be_label
-from xcurves.frames.score_columns import n_labels
+from xcurves.frames.roles import may_be_label, n_labels
 from xcurves.frames.wide import with_joined
 
 _FEWEST = 2  # items that algorithms share, and of a passage

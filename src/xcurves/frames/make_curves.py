@@ -45,8 +45,7 @@ from xcurves.frames.mixed_runs import (
     warn_of_mixed_runs,
 )
 from xcurves.frames.reading import Reading
-from xcurves.frames.restarts import ask_of_negative
-from xcurves.frames.row_scores import OF_READING, SAY_FAILED, said_of, scores_of_rows, with_failures
+from xcurves.frames.rows import OF_READING, SAY_FAILED, said_of, scores_of_rows, with_failures
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
@@ -90,7 +89,10 @@ def curves_of(
     named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks), reading.given)
     if training is None:
         ask_of_rungs(frame, named)
-    ask_of_negative(frame, level, named)
+    if (level < 0).any():
+        from xcurves.frames.restarts import ask_of_negative  # which most logs do without
+
+        ask_of_negative(frame, level, named)
     if missing_scores is None and training is not None:
         of_task = prod(runs.shape[-2:])
         ask_of_ends(frame, Rows(curve, level, scores), of_task, named)

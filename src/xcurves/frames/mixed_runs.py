@@ -1,4 +1,4 @@
-"""Columns that are not used and tell rows of a run apart, and warnings where runs are mixed or seem to be episodes."""
+"""Runs that may be mixed, by columns that are not used: of rows, of budgets of trials, of episodes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from xcurves.core.known import Duplicates
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Text, Verbatim, give
 from xcurves.frames.columns import unused_labels, unused_numbers
-from xcurves.frames.found import compared
-from xcurves.frames.proposals import proposal
-from xcurves.frames.reading import OF_FRAME
-from xcurves.frames.rungs import RUNGS, choices_of_rungs
+from xcurves.frames.found import Found, compared
+from xcurves.frames.reading import OF_FRAME, Doubt, proposal
 from xcurves.frames.wide_tables import as_list
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
 _MANY = 50  # runs for each level, of at least two
+RUNGS = frozenset(["n_resources", "budget", "rung"])
 
 
 class Named(NamedTuple):
@@ -253,3 +252,41 @@ def _why(frame: pd.DataFrame, columns: Mapping[str, str], rows: Rows) -> str:
     if n_levels > 1 and n_curves > _MANY * n_levels * n_groups:
         return f"it has {n_curves} runs of {n_levels} training levels"
     return ""
+
+
+def choices_of_rungs(
+    frame: pd.DataFrame,
+    rung: str,
+    groups: Sequence[str],
+    known: Mapping[str, Any],
+) -> list[Choice]:
+    """Return the readings of trials of several budgets: all on the first, those left on the last, or as training.
+
+    The first and the last budget are those that all algorithms and tasks, `groups`, have.
+    """
+    everyone = set(frame[rung])
+    if groups:
+        by_group = frame[rung].groupby([frame[name] for name in groups], observed=True)
+        everyone = set.intersection(*map(set, by_group.unique()))
+    choices = []
+    for budget in dict.fromkeys(edge(everyone) for edge in (min, max) if everyone):
+        part = frame[frame[rung] == budget]
+        label = budget.item() if isinstance(budget, np.generic) else budget
+        choices.append(Choice({"select": (rung, label)}, f"{compared(part, known)}, on {label:g}"))
+    choices.append(Choice({"training": rung}, f"{compared(frame, known)}, {rung} as training"))
+    return choices
+
+
+def doubt_of_rungs(found: Found) -> Doubt | None:
+    """Return what to ask where the training that was found is the budget of trials, of which the worse were stopped."""
+    rung = found.roles["training"]
+    if rung is None or "training" in found.typed or str(rung).casefold() not in RUNGS or not found.runs:
+        return None
+    scored = found.scored
+    last = scored.groupby(found.runs, observed=True)[rung].max()
+    if last.nunique() < 2:
+        return None
+    groups = found.keys("algorithm", "tasks")
+    known = found.roles | {"training": None}
+    question = f"has trials that were stopped on {last.nunique()} budgets, column {rung!r}"
+    return Doubt({}, tuple(choices_of_rungs(scored, rung, groups, known)), question)

@@ -16,13 +16,10 @@ from xcurves.core.name_patterns import compiled
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.columns import cure_of_missing_run
-from xcurves.frames.finder import read_frame
-from xcurves.frames.proposals import proposal
-from xcurves.frames.reading import OF_FRAME, THE_FRAME, Doubt, Reading, either
+from xcurves.frames.reading import NAME, OF_FRAME, THE_FRAME, Doubt, Reading, either, proposal
 from xcurves.frames.wide_columns import runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
-_NAME = "name"  # the column of logs that name their runs
 _WIDEST = 40  # letters of a value that a message shows
 _NOTHING = {
     "algorithm": "no column could be the algorithm, with a label for each of two or more",
@@ -31,15 +28,11 @@ _NOTHING = {
 }
 
 
-def read_settled(frame: pd.DataFrame, given: Mapping[str, Any], said: Mapping[str, Any]) -> Reading:
-    """Return the reading of a frame of which all can be told; else ask, or say what no column can be.
-
-    `given` are columns of roles and options; a question repeats what was `said`.
-    """
-    reading = read_frame(frame, given)
+def check_settled(reading: Reading, said: Mapping[str, Any]) -> None:
+    """Ask what cannot be told of a reading, or say what no column can be; a question repeats what was `said`."""
     _refuse_names(reading, said)
     if reading.doubt is None:
-        return reading
+        return
     if reading.doubt.choices:
         raise ask(reading.doubt, said)
     raise _impossible(reading, reading.doubt)
@@ -48,9 +41,9 @@ def read_settled(frame: pd.DataFrame, given: Mapping[str, Any], said: Mapping[st
 def _refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
     """Refuse names of runs, which say algorithm and run in one, as the names of algorithms."""
     said = {role for role, column in given.items() if column is not FIND}
-    if reading.algorithm != _NAME or reading.run is not None or "algorithm" in said:
+    if not reading.has_names_of_runs or "algorithm" in said:
         return
-    names = reading.frame[_NAME].astype(str).unique().tolist()
+    names = reading.frame[NAME].astype(str).unique().tolist()
     reason = Text("runs of ", THE_FRAME, f" are called {names[0]!r}")
     patterns = [f"{{algorithm}}{mark}{{run}}" for mark in _MARKS]
     fitting = next((each for each in patterns if _splits(names, each)), None)

@@ -1,16 +1,18 @@
-"""One reading: which column of a frame is what, what was made of it, what is not used, and what cannot be told."""
+"""One reading: which column of a frame is what, what was made, what cannot be told, and the calls that settle it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import pandas as pd
 
 from xcurves.core.doubts import Choice
-from xcurves.core.refusal import Words
+from xcurves.core.labels import did_you_mean
+from xcurves.core.refusal import Missing, Proposal, Text, Words, call, give
 
 # The arguments of roles, in the order of a call.
 ARGUMENTS = {
@@ -20,9 +22,10 @@ ARGUMENTS = {
     "training": "training",
     "tasks": "extra",
 }
+NAME = "name"  # the column of logs that name their runs
 THE_FRAME = Words("the frame", "ARCHIVE")
 OF_FRAME = Words("", "ARCHIVE: ")  # before what is said of a frame
-_MOST = 6  # columns that a message names
+_MOST_OF_ROLE, _MOST = 6, 20  # columns that a message names: those a role could be, and of a frame
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,11 @@ class Reading:
     given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def has_names_of_runs(self) -> bool:
+        """Whether the algorithm is the column of logs that name their runs, and no column is the run."""
+        return self.algorithm == NAME and self.run is None
+
+    @property
     def missing(self) -> Mapping[str, Sequence[str]]:
         """From each role that could not be told to the columns that it could be."""
         if self.doubt is None:
@@ -125,7 +133,53 @@ class Reading:
 
 def either(columns: Sequence[str]) -> str:
     """Return columns joined by "or", the rest of many counted."""
-    words = list(columns[:_MOST])
-    if len(columns) > _MOST:
-        words.append(f"{len(columns) - _MOST} more")
+    words = list(columns[:_MOST_OF_ROLE])
+    if len(columns) > _MOST_OF_ROLE:
+        words.append(f"{len(columns) - _MOST_OF_ROLE} more")
     return " or ".join(words)
+
+
+def no_column(argument: str, name: Any, frame: pd.DataFrame, cure: str | None = None) -> Missing:
+    """Return that a frame has no column of a name: those it has, and the nearest of them or another cure."""
+    reason = Text("is no column of ", THE_FRAME)
+    has = [repr(each) for each in frame.columns[:_MOST]]
+    if len(frame.columns) > _MOST:
+        has.append("...")
+    if cure is None:
+        cure = did_you_mean(name, frame.columns)
+    return Missing(argument, name, reason, f"It has {', '.join(has)}{cure}")
+
+
+def proposal(said: Mapping[str, Any], choice: Choice) -> Proposal:
+    """Return the call that settles a question, with the columns of roles that were said before.
+
+    A choice may select rows: "select" has a column and one of its labels.
+    """
+    chosen = {ARGUMENTS.get(role, role): column for role, column in choice.columns.items()}
+    every = {ARGUMENTS.get(role, role): column for role, column in said.items()} | chosen
+    rows = "frame"
+    if "select" in chosen:
+        column, label = every.pop("select")
+        rows = f"frame[frame[{column!r}] == {label!r}]"
+        chosen["select"] = f"{column}={_typed(label)}"
+    named = [argument for argument in ARGUMENTS.values() if argument in every]
+    others = [argument for argument in every if argument not in named]
+    options = {argument: _plain(every[argument]) for argument in [*named, *others]}
+    return Proposal(call(f"{rows}.curves.to_dataarray", **options), give(**chosen), choice.compares)
+
+
+def _typed(label: object) -> str:
+    """Return a label as it is typed."""
+    if isinstance(label, Real) and not isinstance(label, bool):
+        return f"{float(label):.12g}"
+    return str(label)
+
+
+def _plain(columns: Any) -> Any:
+    """Return one column by itself, several as a list."""
+    if not isinstance(columns, list | tuple):
+        return columns
+    names = list(columns)
+    if len(names) == 1:
+        return names[0]
+    return names

@@ -268,11 +268,9 @@ def _seconds(column: pd.Series[Any]) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def ask_of_negative(frame: pd.DataFrame, level: Floats, named: Named) -> None:
+def ask_of_negative(frame: pd.DataFrame, level: Floats, named: Named) -> Doubtful:
     """Ask what training is where levels are negative: a count with its sign turned, or newest first."""
     negative = np.flatnonzero(level < 0)
-    if not negative.size:
-        return
     rows = frame[named.keys].iloc[negative[:2]].to_numpy(dtype=object).tolist()
     training = named.dims["training"]
     question = (

@@ -1,19 +1,23 @@
-"""Rows of frames: one score for each run and level, of rows that repeat or are in another order."""
+"""Rows of frames: the score of each, the worst of failed ones, and one for each run and level."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xcurves.core import direction
 from xcurves.core.doubts import MOST, Choice, Doubtful
+from xcurves.core.failed_runs import failed_score
 from xcurves.core.known import Duplicates
-from xcurves.core.names import words_of
-from xcurves.frames.columns import JOINED
+from xcurves.core.names import ENDED_EARLY, FAILED, is_metric, words_of
+from xcurves.core.refusal import Call, call
+from xcurves.frames.columns import JOINED, numbers
 from xcurves.frames.mixed_runs import Named, asks, choices_of, say_unused, telling_apart
-from xcurves.frames.restarts import in_order
+from xcurves.frames.reading import Reading
 from xcurves.kernels.times.ragged import Rows
 
 _KEPT = {
@@ -21,6 +25,8 @@ _KEPT = {
     "last": "the last row of each",
     "mean": "the mean of the rows of each",
 }
+OF_READING = "reading: "  # before steps of the history that the reading of a frame made
+SAY_FAILED = "rows are of runs that failed"
 
 
 class OneEach(NamedTuple):
@@ -34,10 +40,10 @@ class OneEach(NamedTuple):
 def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the order of curves, then of levels, then of rows."""
     # Small numbers are sorted in linear time, and in most logs the levels of a run are: a third of the whole call.
-    numbers: NDArray[Any] = curve
+    keys: NDArray[Any] = curve
     if curve.max(initial=0) < 2**16:
-        numbers = curve.astype(np.uint16)
-    order = np.argsort(numbers, kind="stable")
+        keys = curve.astype(np.uint16)
+    order = np.argsort(keys, kind="stable")
     levels_rise = level[order][1:] >= level[order][:-1]
     another_curve = curve[order][1:] != curve[order][:-1]
     if (levels_rise | another_curve).all():
@@ -68,6 +74,8 @@ def one_each(
 
     lines: list[str] = []
     if resumed or duplicates not in JOINED:
+        from xcurves.frames.restarts import in_order  # which rows in order do without
+
         kept, level, lines = in_order(frame, rows, kept, named, duplicates, resumed)
         rows = rows._replace(level=level)
         order = kept[order_of(rows.curve[kept], rows.level[kept])]
@@ -120,3 +128,67 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
         question += f". If they are further runs, give each a label of its own in {named.dims['run']!r}"
     choices += [Choice({"duplicates": how}, words) for how, words in _KEPT.items()]
     return asks(question, choices[:MOST], named)
+
+
+def scores_of_rows(
+    frame: pd.DataFrame,
+    value: str,
+    missing_scores: str | None,
+    higher_is_better: bool | None,
+) -> tuple[NDArray[np.float64], int]:
+    """Return the score of each row, and how many rows without one are of runs that failed."""
+    scores = numbers(frame[value])
+    if missing_scores != "failed":
+        return scores, 0
+    is_missing = np.isnan(scores)
+    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
+    return np.where(is_missing, failed, scores), int(is_missing.sum())
+
+
+def with_failures(
+    reading: Reading,
+    frame: pd.DataFrame,
+    scores: NDArray[np.float64],
+    missing_scores: str | None,
+    higher_is_better: bool | None,
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Return scores in which runs that failed by their state have the worst one, and what the history says of it."""
+    if reading.state is None:
+        return scores, []
+    state = frame[reading.state].astype(str).str.casefold()
+    bad = FAILED
+    if missing_scores == "failed":
+        bad = FAILED | ENDED_EARLY
+    failed = state.isin(bad).to_numpy()
+    if reading.training is not None:
+        failed = failed & np.isnan(scores)  # what a run reached before it failed stays
+    if not failed.any():
+        return scores, []
+    worst = failed_score(_is_higher_better(frame, str(reading.score), higher_is_better))
+    said = f"{OF_READING}{int(failed.sum()):,} {SAY_FAILED}, as {reading.state} says"
+    return np.where(failed, worst, scores), [said]
+
+
+def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:
+    """Return whether higher is better of a column of scores."""
+    names = [value, said_of(frame, value).get("long_name")]
+    metrics = {str(column): frame[column].unique().tolist() for column in frame if is_metric(column)}
+    said: dict[Any, Any] = dict(frame.attrs) | said_of(frame, value)
+    if isinstance(said.get(direction.HIGHER), Mapping):
+        del said[direction.HIGHER]  # of other columns
+    return direction.decide(given, said, names, metrics, _rows_of).higher
+
+
+def _rows_of(column: str, label: object) -> Call:
+    """Return the call that keeps the rows of one label of a column."""
+    return call("frame.groupby", column).then(call(".get_group", label))
+
+
+def said_of(frame: pd.DataFrame, column: str) -> dict[str, Any]:
+    """Return what the attrs of a frame say of a column."""
+    attrs = {}
+    for key in ("long_name", "units", direction.HIGHER):
+        by_column = frame.attrs.get(key)
+        if isinstance(by_column, Mapping) and column in by_column:
+            attrs[key] = by_column[column]
+    return attrs

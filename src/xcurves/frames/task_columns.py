@@ -11,9 +11,9 @@ from xcurves.core.doubts import MOST, Choice
 from xcurves.core.names import is_step
 from xcurves.frames.found import Found, compared
 from xcurves.frames.reading import Doubt, either
-from xcurves.frames.score_columns import names_score, says_statistic
+from xcurves.frames.roles import names_score, says_statistic
 from xcurves.frames.wide import to_long
-from xcurves.frames.wide_summaries import summary_columns
+from xcurves.frames.wide_columns import summary_columns
 from xcurves.frames.wide_tables import as_list
 from xcurves.say.numbers import listed as in_words
 
@@ -23,9 +23,9 @@ _FEWEST = 2
 
 def doubt_of_task_columns(found: Found) -> Doubt | None:
     """Return what to ask where no column of several is the score, and each could hold the scores of a task."""
-    columns = found.missing.get("score", [])
+    columns = found.missing["score"]
     algorithm = found.roles.get("algorithm")
-    if set(found.missing) != {"score"} or algorithm is None or found.unnamed is not None:
+    if algorithm is None or found.unnamed is not None:
         return None
     if found.roles.get("training") is not None or found.roles.get("tasks") or any(map(names_score, columns)):
         return None

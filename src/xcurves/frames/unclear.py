@@ -17,11 +17,10 @@ from xcurves.core.names import ENDED_EARLY, FINISHED, confusable, dim_of, is_ite
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.found import ROLES, Found, compared, keys_of, repeats
+from xcurves.frames.mixed_runs import doubt_of_rungs
 from xcurves.frames.reading import Doubt, either
-from xcurves.frames.rungs import doubt_of_rungs
-from xcurves.frames.score_columns import likeliest, n_labels
-from xcurves.frames.task_columns import doubt_of_task_columns
-from xcurves.frames.unnamed_doubts import doubt_of_unnamed
+from xcurves.frames.roles import likeliest, n_labels
+from xcurves.frames.unnamed import doubt_of_unnamed
 from xcurves.frames.wide_tables import as_list, wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
@@ -35,7 +34,12 @@ def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
         or _doubt_of_likenesses(found, given)
         or _doubt_of_direction(found, given, told)
     )
-    return _doubt_of_columns(found, given, is_asked=doubt is not None) or doubt_of_task_columns(found) or doubt
+    of_columns = _doubt_of_columns(found, given, is_asked=doubt is not None)
+    if of_columns is not None or set(found.missing) != {"score"}:
+        return of_columns or doubt
+    from xcurves.frames.task_columns import doubt_of_task_columns  # which frames with a score do without
+
+    return doubt_of_task_columns(found) or doubt
 
 
 def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:

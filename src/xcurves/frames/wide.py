@@ -14,9 +14,8 @@ from xcurves.core.labels import DIMS
 from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_numbers
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
-from xcurves.frames.absent import no_column
-from xcurves.frames.reading import THE_FRAME
-from xcurves.frames.wide_summaries import (
+from xcurves.frames.reading import THE_FRAME, no_column
+from xcurves.frames.wide_columns import (
     summary_columns,
     without_summaries,
     without_text_summaries,
