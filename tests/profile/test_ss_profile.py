@@ -140,6 +140,16 @@ def test_sums_and_f_are_those_of_the_plain_loops(sizes, paired):
     np.testing.assert_allclose(result.f, oracles.level_f(groups, paired), rtol=1e-8)
 
 
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_matched_runs_and_algorithms_that_add_up_leave_no_error(size):
+    """Means of 3 whole scores round: what that leaves is no spread."""
+    runs = np.concatenate([np.ones((9, 1)), np.random.default_rng(size).integers(2, 100, (9, size - 1))], axis=1)
+    curves = (runs[:, np.newaxis] + 7.0 * np.arange(3)[:, np.newaxis]).reshape(9, -1, 1)
+    measured = level_tests.measure_levels(curves, (size,) * 3, paired=True)
+    assert not measured.error.any()
+    np.testing.assert_allclose(measured.simple, 98.0 * size)
+
+
 EXACT_CASES = [
     ((3, 3), False),
     ((4, 2), False),
