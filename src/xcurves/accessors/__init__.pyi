@@ -118,7 +118,7 @@ class DataArrayCurves:
     def drop_incomplete(self) -> xr.DataArray:
         """Leave out the runs that lack some of their task's training levels."""
     def explore(self, view: str | None = None, *, smooth: float = 0.0) -> Figure:
-        """Draw curves, or a result in curves, rows or steps, as an interactive figure of Plotly."""
+        """Draw curves, or a result, as an interactive figure of Plotly."""
     def fill_failed(
         self, replacement: str | Reference = "worst", *, higher_is_better: bool | None = None
     ) -> xr.DataArray:
@@ -415,7 +415,7 @@ class DatasetCurves:
     def describe_methods(self) -> str:
         """Describe how a result was computed, for the methods section of a paper and for a checklist."""
     def explore(self, view: str | None = None, *, smooth: float = 0.0) -> Figure:
-        """Draw curves, or a result in curves, rows or steps, as an interactive figure of Plotly."""
+        """Draw curves, or a result, as an interactive figure of Plotly."""
     def format_table(
         self,
         to: Literal["latex", "markdown", "html", "csv"] = "latex",
