@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from xcurves.core.name_patterns import whole_numbers
+from xcurves.core.names import whole_numbers
 
 
 @pytest.mark.parametrize(

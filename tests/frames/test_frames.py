@@ -9,7 +9,7 @@ import xarray as xr
 import xcurves
 from refusals import refused
 from xcurves.core.doubts import Doubtful
-from xcurves.core.name_patterns import join_labels
+from xcurves.core.names import join_labels
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import xcurves
 from layers import every
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import could_be_log, format_of, read_rows
-from xcurves.readers.formats.json_rows import is_json
+from xcurves.readers.formats.json_rows import is_value
 from xcurves.readers.open_files import HEAD
 
 NAMES = st.from_regex(r"[a-z]{1,3}(_[a-z]{1,3})?", fullmatch=True)
@@ -407,9 +407,9 @@ def test_one_value_of_json_is_known_whatever_its_size_and_only_with_numbers(tmp_
     path.write_text(json.dumps(rows))
     assert path.stat().st_size > HEAD
     assert read_rows(path).rows["loss"].tolist() == [row["loss"] for row in rows]
-    assert is_json(b'{"loss": [1.5, 2.5]}', path)
-    assert not is_json(b'{"loss": ["low", "high"]}', path)
-    assert not is_json(b'{"loss": []}', path)
+    assert is_value('{"loss": [1.5, 2.5]}', path, whole=True)
+    assert not is_value('{"loss": ["low", "high"]}', path, whole=True)
+    assert not is_value('{"loss": []}', path, whole=True)
 
 
 @pytest.mark.parametrize(

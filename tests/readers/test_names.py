@@ -8,7 +8,7 @@ import pytest
 
 import labelled
 from refusals import refused
-from xcurves.core.name_patterns import compiled
+from xcurves.core.names import compiled
 from xcurves.core.refusal import give
 
 KERAS = Path(__file__).parent / "logs" / "keras"

@@ -5,7 +5,7 @@ import pytest
 
 from xcurves.__main__ import main
 from xcurves.core.known import known_of
-from xcurves.core.name_patterns import seeds_in
+from xcurves.core.names import seeds_in
 from xcurves.readers import optuna as reader
 from xcurves.readers import read
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xcurves.core.applicability import comparable
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS, EFFECTS, ERROR_TERMS, VARIATION_SOURCES
-from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import (
     ALONG,

@@ -1,10 +1,15 @@
-"""How public functions are called: as methods of `.curves`, and with an option that they do not have."""
+"""How functions are called: as methods of `.curves`, of modules that are imported then, with an unknown option.
+
+Declarations, of kinds and of sources, name the functions of many modules, of which a program calls few. They import
+these modules for type checkers, and run `later` instead.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -75,3 +80,23 @@ def _refused(function: str, option: str, value: object, known: list[str]) -> Wro
     elif not cure:
         cure = f"It has {', '.join(known[1:])}"
     return WrongType(option, value, f"{option}= is no option of {function}()", cure)
+
+
+class Later:
+    """A module of functions, which is imported when one of them is called."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def function(*args: Any, **options: Any) -> Any:
+            return getattr(import_module(self._module), name)(*args, **options)
+
+        function.__module__ = self._module
+        function.__name__ = function.__qualname__ = name
+        return function
+
+
+def later(package: str, *modules: str) -> list[Later]:
+    """Return modules of a package, none of them imported."""
+    return [Later(f"{package}.{module}") for module in modules]

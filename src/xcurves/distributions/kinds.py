@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, have_single_runs, refuse_many_tasks
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.later import later
 from xcurves.core.scales import PROBABILITY
 from xcurves.core.schema import (
     DASHED,

@@ -9,7 +9,7 @@ import pandas as pd
 from xcurves.core.known import Known
 from xcurves.core.names import is_clock
 from xcurves.frames import roles
-from xcurves.frames.found import Found
+from xcurves.frames.reading import Found
 
 TRAINING = "training"  # a column that is called like a dim is that dim
 

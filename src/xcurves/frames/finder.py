@@ -15,15 +15,14 @@ from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
-from xcurves.frames.found import ROLES, Found
 from xcurves.frames.items import settle_items
-from xcurves.frames.reading import ARGUMENTS, Reading, no_column
+from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.unnamed import unnamed_of, unused_of, varies
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_columns import without_text_summaries
-from xcurves.frames.wide_tables import as_list, doubt_of_columns, long_form
+from xcurves.frames.wide_tables import doubt_of_columns, long_form
 from xcurves.say.numbers import listed as in_words
 
 FOLD = "fold"  # what runs are matched by

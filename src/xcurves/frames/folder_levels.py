@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
-from xcurves.core.name_patterns import NUMBERED
+from xcurves.core.names import NUMBERED
 
 _NAMES = ("task", "algorithm", "run")
 _RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)

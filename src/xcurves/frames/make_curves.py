@@ -90,9 +90,9 @@ def curves_of(
     if training is None:
         ask_of_rungs(frame, named)
     if (level < 0).any():
-        from xcurves.frames.restarts import ask_of_negative  # which most logs do without
+        from xcurves.frames.restarts import negative_levels  # which most logs do without
 
-        ask_of_negative(frame, level, named)
+        raise negative_levels(frame, level, named)
     if missing_scores is None and training is not None:
         of_task = prod(runs.shape[-2:])
         ask_of_ends(frame, Rows(curve, level, scores), of_task, named)

@@ -16,9 +16,7 @@ from xcurves.core.known import Duplicates
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Text, Verbatim, give
 from xcurves.frames.columns import unused_labels, unused_numbers
-from xcurves.frames.found import Found, compared
-from xcurves.frames.reading import OF_FRAME, Doubt, proposal
-from xcurves.frames.wide_tables import as_list
+from xcurves.frames.reading import OF_FRAME, Doubt, Found, as_list, compared, proposal
 from xcurves.kernels.times.ragged import Rows
 
 _SHOWN = 3  # labels in a message

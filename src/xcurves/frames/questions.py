@@ -12,8 +12,7 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import Doubtful, asked
 from xcurves.core.known import FIND
-from xcurves.core.name_patterns import compiled
-from xcurves.core.names import dim_of
+from xcurves.core.names import compiled, dim_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.columns import cure_of_missing_run
 from xcurves.frames.reading import NAME, OF_FRAME, THE_FRAME, Doubt, Reading, either, proposal

@@ -268,8 +268,8 @@ def _seconds(column: pd.Series[Any]) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def ask_of_negative(frame: pd.DataFrame, level: Floats, named: Named) -> Doubtful:
-    """Ask what training is where levels are negative: a count with its sign turned, or newest first."""
+def negative_levels(frame: pd.DataFrame, level: Floats, named: Named) -> Doubtful:
+    """Return the question what training is where levels are negative: a count with its sign turned, or newest first."""
     negative = np.flatnonzero(level < 0)
     rows = frame[named.keys].iloc[negative[:2]].to_numpy(dtype=object).tolist()
     training = named.dims["training"]
@@ -281,4 +281,4 @@ def ask_of_negative(frame: pd.DataFrame, level: Floats, named: Named) -> Doubtfu
     choices += [
         Choice({"training": None, "duplicates": how}, f"the {how} row of each run") for how in ("first", "last")
     ]
-    raise asks(question, choices[:MOST], named)
+    return asks(question, choices[:MOST], named)

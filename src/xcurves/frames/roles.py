@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import SCORES, looks_like_score
-from xcurves.core.name_patterns import CONFIG
 from xcurves.core.names import (
+    CONFIG,
     ENDED_EARLY,
     FAILED,
     FINISHED,

@@ -9,11 +9,20 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.known import FIND, RUN_PATH, Places, known_of
-from xcurves.core.name_patterns import CONFIG, join_labels, short_name, whole_numbers
-from xcurves.core.names import ALGORITHM_KEYS, ALGORITHMS_FIRST, OF_PLACE, dim_of, words_of
+from xcurves.core.names import (
+    ALGORITHM_KEYS,
+    ALGORITHMS_FIRST,
+    CONFIG,
+    OF_PLACE,
+    dim_of,
+    join_labels,
+    short_name,
+    whole_numbers,
+    words_of,
+)
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, give, of_path
 from xcurves.frames import folder_levels
-from xcurves.frames.wide_tables import as_list
+from xcurves.frames.reading import as_list
 
 LABELS = ("task", "algorithm", "run")  # of runs, in the order of columns
 

@@ -9,12 +9,10 @@ import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice
 from xcurves.core.names import is_step
-from xcurves.frames.found import Found, compared
-from xcurves.frames.reading import Doubt, either
+from xcurves.frames.reading import Doubt, Found, as_list, compared, either
 from xcurves.frames.roles import names_score, says_statistic
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_columns import summary_columns
-from xcurves.frames.wide_tables import as_list
 from xcurves.say.numbers import listed as in_words
 
 _TASK, _SCORE = "task", "score"  # what the columns are called then

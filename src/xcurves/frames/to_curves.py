@@ -27,11 +27,11 @@ from xcurves.frames.columns import (
 from xcurves.frames.finder import read_settled
 from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
-from xcurves.frames.reading import ARGUMENTS, Reading
+from xcurves.frames.reading import ARGUMENTS, Reading, as_list
 from xcurves.frames.roles import n_labels, numeric_columns
 from xcurves.frames.run_labels import with_labels
 from xcurves.frames.wide import Columns, with_joined
-from xcurves.frames.wide_tables import as_list, as_rows
+from xcurves.frames.wide_tables import as_rows
 
 
 def to_dataarray(

@@ -12,16 +12,14 @@ from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
-from xcurves.core.name_patterns import compiled
-from xcurves.core.names import ENDED_EARLY, FINISHED, confusable, dim_of, is_item, is_metric
+from xcurves.core.names import ENDED_EARLY, FINISHED, compiled, confusable, dim_of, is_item, is_metric
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
-from xcurves.frames.found import ROLES, Found, compared, keys_of, repeats
 from xcurves.frames.mixed_runs import doubt_of_rungs
-from xcurves.frames.reading import Doubt, either
+from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, either, keys_of, repeats
 from xcurves.frames.roles import likeliest, n_labels
 from xcurves.frames.unnamed import doubt_of_unnamed
-from xcurves.frames.wide_tables import as_list, wide_pattern
+from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
 

@@ -13,13 +13,11 @@ import pandas as pd
 
 from xcurves.core.direction import says_higher
 from xcurves.core.doubts import MOST, Choice, how_many
-from xcurves.core.name_patterns import CONFIG
-from xcurves.core.names import is_clock, is_step
+from xcurves.core.names import CONFIG, is_clock, is_step
 from xcurves.frames import roles
-from xcurves.frames.found import ROLES, Found, compared
-from xcurves.frames.reading import Doubt
+from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, keys_of
 from xcurves.frames.roles import NO_NAME, n_labels
-from xcurves.frames.wide_tables import ROW, as_list
+from xcurves.frames.wide_tables import ROW
 
 _MOST_LABELS = 50  # of a column that tells no single rows apart
 _MOST_TOGETHER = 4  # columns that tell rows apart together
@@ -177,7 +175,7 @@ def _compared(found: Found, chosen: Mapping[str, Any]) -> str:
         frame = frame.assign(**{ROW: range(len(frame))})
     elif "run" not in chosen and "training" not in chosen:
         known = {**found.roles, **chosen}
-        keys = [name for role in ("algorithm", "tasks") for name in as_list(known.get(role))]
+        keys = keys_of(known, "algorithm", "tasks")
         frame = frame.assign(**{ROW: frame.groupby(keys, observed=True).cumcount()})
         chosen = {**chosen, "run": ROW}
     words = compared(frame, {**found.roles, **chosen})

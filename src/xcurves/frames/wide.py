@@ -11,8 +11,7 @@ from pandas.api.types import is_hashable, is_list_like
 
 from xcurves.core import provenance
 from xcurves.core.labels import DIMS
-from xcurves.core.name_patterns import compiled, join_labels, short_name, whole_numbers
-from xcurves.core.names import dim_of
+from xcurves.core.names import compiled, dim_of, join_labels, short_name, whole_numbers
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
 from xcurves.frames.reading import THE_FRAME, no_column
 from xcurves.frames.wide_columns import (

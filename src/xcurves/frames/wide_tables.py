@@ -12,7 +12,7 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.names import dim_of, names_in, words_of
-from xcurves.frames.reading import Doubt
+from xcurves.frames.reading import Doubt, columns_in
 from xcurves.frames.roles import NO_NAME, n_labels, names_score, says_statistic
 from xcurves.frames.wide import Columns, as_asked, to_long
 from xcurves.frames.wide_columns import Pattern, fitting_pattern, n_rows_of_scores, runs_pattern, summary_columns
@@ -74,20 +74,6 @@ def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[di
     named = {name: kind for name, kind in kinds.items() if kind is not None}
     scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
     return named, scores
-
-
-def columns_in(known: Mapping[str, Any]) -> list[str]:
-    """Return the columns of all roles that are known."""
-    return [name for role in known for name in as_list(known[role])]
-
-
-def as_list(given: Any) -> list[str]:
-    """Return the names that are given: none, one or several."""
-    if given is None:
-        return []
-    if isinstance(given, str):
-        return [given]
-    return list(given)
 
 
 def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:

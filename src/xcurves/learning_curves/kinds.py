@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.later import later
 from xcurves.core.schema import MOST_CURVES, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.core.variables import one_where, with_interval
 from xcurves.learning_curves.scaling_kinds import (

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.later import later
 from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View
 from xcurves.core.variables import one_where, with_interval
 from xcurves.learning_curves.shared_variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.later import later
 from xcurves.core.schema import PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.say.result_frames import captioned
 

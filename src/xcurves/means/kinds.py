@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.later import later
 from xcurves.core.schema import ALONG, Drawing, ResultKind, Var, View
 from xcurves.say.result_frames import captioned
 

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError, comparable
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS, QUARTILES, extra_dims
-from xcurves.core.later import later
 from xcurves.core.schema import (
     ALONG,
     OF_PAIRS,

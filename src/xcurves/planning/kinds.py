@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import Drawing, ResultKind, Var, View
 from xcurves.say.result_frames import bounds, captioned, frame_of

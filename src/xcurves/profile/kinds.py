@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xcurves.core.applicability import comparable
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS, EFFECTS
-from xcurves.core.later import later
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import ALONG, MOST_BANDS, PAIR_COORDS, Drawing, Part, ResultKind, Var, View
 from xcurves.say.pairs import ALONG_TRAINING, IN_BAND

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.calls import names_options
+from xcurves.core.calls import later, names_options
 from xcurves.core.direction import HIGHER
 from xcurves.core.known import Known
 from xcurves.core.labels import DIMS
-from xcurves.core.later import later
 from xcurves.core.refusal import Refusal, give
 from xcurves.readers import declared, logs, packages
 from xcurves.readers.cells import as_numbers, decimal_mark

@@ -7,13 +7,18 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from xcurves.core.calls import later
 from xcurves.core.refusal import Refusal
-from xcurves.readers.formats.json_rows import flat, parse
 from xcurves.readers.open_files import read_bytes
+
+if TYPE_CHECKING:
+    from xcurves.readers.formats import json_rows
+else:
+    (json_rows,) = later("xcurves.readers.formats", "json_rows")
 
 _CONFIGS = [
     f"{stem}.{end}" for stem in ("config", "args", "hparams", "params") for end in ("json", "yaml", "yml", "toml")
@@ -41,7 +46,7 @@ def _read_config(home: Path) -> dict[str, Any]:
             except Exception:  # a configuration that cannot be read says nothing of its run
                 continue
             if isinstance(found, Mapping):
-                return dict(islice(flat(_of_wandb(found)), _MOST_KEYS))
+                return dict(islice(json_rows.flat(_of_wandb(found)), _MOST_KEYS))
     return {}
 
 
@@ -64,7 +69,7 @@ def _what_differs(configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def _load(path: Path) -> Any:
     data = read_bytes(path)
     if path.suffix == ".json":
-        return parse(data, path)
+        return json_rows.parse(data, path)
     if path.suffix == ".toml":
         return tomllib.loads(data.decode())
     import yaml

@@ -14,8 +14,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import RUN_PATH, Places
-from xcurves.core.name_patterns import CONFIG, compiled, whole_numbers
-from xcurves.core.names import EVALUATED, dim_of, is_clock, is_step
+from xcurves.core.names import CONFIG, EVALUATED, compiled, dim_of, is_clock, is_step, whole_numbers
 from xcurves.core.refusal import (
     UNSAID,
     Cure,

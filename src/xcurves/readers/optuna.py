@@ -13,7 +13,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import names_options
-from xcurves.core.name_patterns import seeds_in
+from xcurves.core.names import seeds_in
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.readers.log_files import (
     check_cells,

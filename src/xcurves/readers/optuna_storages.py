@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from xcurves.core import provenance
-from xcurves.core.name_patterns import seeds_in
+from xcurves.core.names import seeds_in
 from xcurves.core.refusal import Refusal
 from xcurves.core.validation import existing_path
 from xcurves.readers.log_files import (

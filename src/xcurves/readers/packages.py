@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xcurves.core.later import later
+from xcurves.core.calls import later
 from xcurves.readers.formats import format_of
 from xcurves.readers.log_files import has_sqlite_rows, header
 from xcurves.readers.open_files import beginning, read_text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcurves.core.name_patterns import seeds_in, whole_numbers
+from xcurves.core.names import seeds_in, whole_numbers
 from xcurves.core.refusal import Refusal
 from xcurves.readers import logs
 from xcurves.readers.formats import delimited

@@ -14,8 +14,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import HIGHER
-from xcurves.core.name_patterns import CONFIG, join_labels, seeds_in
-from xcurves.core.names import dim_of
+from xcurves.core.names import CONFIG, dim_of, join_labels, seeds_in
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers

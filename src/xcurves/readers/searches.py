@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.name_patterns import CONFIG
+from xcurves.core.names import CONFIG
 from xcurves.core.refusal import Refusal
 from xcurves.readers.formats.json_rows import parse
 from xcurves.readers.log_files import Run, check_cells, whole_lines

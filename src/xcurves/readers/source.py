@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from xcurves.core.name_patterns import NUMBERED
+from xcurves.core.names import NUMBERED
 from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header

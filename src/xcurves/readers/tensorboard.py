@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.name_patterns import compiled
+from xcurves.core.names import compiled
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers import logs
 from xcurves.readers.log_files import Run, needed

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.applicability import NotApplicableError
+from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
-from xcurves.core.later import later
 from xcurves.core.scales import SPEED
 from xcurves.core.schema import DASHED, JOINED, PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.multi_task.claims import TASK_CLAIMS

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.later import later
+from xcurves.core.calls import later
 from xcurves.core.refusal import Refusal
-from xcurves.readers.formats import delimited, json_rows
+from xcurves.readers.formats import delimited
 from xcurves.readers.log_files import Run, check_cells, needed, parsing, whole_lines
 from xcurves.readers.open_files import (
     HEAD,
@@ -28,9 +28,9 @@ from xcurves.readers.open_files import (
 )
 
 if TYPE_CHECKING:
-    from xcurves.readers.formats import arrays, text_lines
+    from xcurves.readers.formats import arrays, json_rows, text_lines
 else:
-    arrays, text_lines = later(__package__, "arrays", "text_lines")
+    arrays, json_rows, text_lines = later(__package__, "arrays", "json_rows", "text_lines")
 
 _NO_LOGS = (  # how names of files begin that are no logs
     *(
@@ -94,6 +94,18 @@ def _is_array(head: bytes, _: Path) -> bool:
     return head.startswith(b"\x93NUMPY")
 
 
+def _are_json_lines(head: bytes, _: Path) -> bool:
+    return _text_of(head).startswith("{") and json_rows.are_lines(_text_of(head))
+
+
+def _is_json(head: bytes, path: Path) -> bool:
+    return _text_of(head).startswith(("{", "[")) and json_rows.is_value(_text_of(head), path, whole=len(head) < HEAD)
+
+
+def _text_of(head: bytes) -> str:
+    return head.decode("utf-8-sig", "replace").lstrip()
+
+
 class Look(NamedTuple):
     """The format to which a file is nearest, nothing if to none, and what to say of it."""
 
@@ -105,8 +117,8 @@ FORMATS = (  # in the order in which a file is compared with them
     Format("parquet", _is_parquet, _parquet, (".parquet", ".pq")),
     Format("npz", _are_arrays, arrays.read, (".npz",)),
     Format("npy", _is_array, arrays.read_one, (".npy",), RUN),
-    Format("JSON lines", json_rows.are_lines, json_rows.read_lines, (".jsonl", ".ndjson")),
-    Format("JSON", json_rows.is_json, json_rows.read, (".json",)),
+    Format("JSON lines", _are_json_lines, json_rows.read_lines, (".jsonl", ".ndjson")),
+    Format("JSON", _is_json, json_rows.read, (".json",)),
     Format("delimited", delimited.begins, delimited.read, (".csv", ".tsv", ".dat", ".data")),
     Format("text lines", text_lines.begins, text_lines.read, (".txt", ".log", ".out"), LINES),
 )

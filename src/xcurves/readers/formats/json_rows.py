@@ -14,14 +14,14 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers.log_files import Run, check_cells, say_cut
-from xcurves.readers.open_files import HEAD, read_text
+from xcurves.readers.open_files import read_text
 
 _BATCH = 50_000  # lines that are parsed together: a tenth of the memory of all
 
 
-def are_lines(head: bytes, _: Path) -> bool:
+def are_lines(begin: str) -> bool:
     """Return whether the first line that is not blank is a whole object of JSON, with others behind it or alone."""
-    lines = head.decode("utf-8-sig", "replace").lstrip().split("\n")
+    lines = begin.split("\n")
     first = parsed(lines[0])
     if not isinstance(first, dict) or not _has_number(first):
         return False
@@ -31,14 +31,11 @@ def are_lines(head: bytes, _: Path) -> bool:
     return rest.lstrip().startswith("{") or (not rest and alone and _rows_of(first) is None)
 
 
-def is_json(head: bytes, path: Path) -> bool:
-    """Return whether a file is one value of JSON that has rows."""
-    text = head.decode("utf-8-sig", "replace").lstrip()
-    if not text.startswith(("{", "[")):
-        return False
-    if len(head) < HEAD:
-        return _rows_of(parsed(text)) is not None
-    return _rows_of(parsed(read_text(path, errors="replace"))) is not None
+def is_value(begin: str, path: Path, *, whole: bool) -> bool:
+    """Return whether a file is one value of JSON that has rows; its beginning may be the `whole` of it."""
+    if not whole:
+        begin = read_text(path, errors="replace")
+    return _rows_of(parsed(begin)) is not None
 
 
 def read_lines(data: bytes, path: Path) -> Run:
