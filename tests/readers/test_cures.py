@@ -63,6 +63,20 @@ def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, 
     assert frame["loss"].max() < 10
 
 
+def test_a_part_of_the_data_may_hold_the_folders_of_runs(tmp_path):
+    for number, (algorithm, run) in enumerate(RUNS):
+        for part, more in (("eval", 0), ("test", 100)):
+            write(tmp_path / algorithm / part / str(run) / "a.csv", table(number + more))
+    with pytest.raises(ValueError, match="logs of several data") as caught:
+        labelled.read(tmp_path)
+    names = re.search(r"names='([^']*)'", str(caught.value))[1]
+    assert names == "{algorithm}/eval/{run}"
+    with pytest.warns(UserWarning, match="6 logs do not match and are left out"):
+        frame = labelled.read(tmp_path, names=names)
+    assert sorted(map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())) == sorted(RUNS)
+    assert frame["loss"].max() < 10
+
+
 def test_logs_of_other_metrics_in_one_folder_are_joined_by_step(tmp_path):
     for number, (algorithm, run) in enumerate(RUNS):
         write(tmp_path / algorithm / str(run) / "train.csv", table(number))
