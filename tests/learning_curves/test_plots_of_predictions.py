@@ -6,6 +6,7 @@ import xarray as xr
 
 import xcurves
 from pictures import faults
+from plotly_traces import numbers, of
 from synthetic_results import synthetic_result
 from xcurves.core.schema import caption_of
 from xcurves.kinds import kind
@@ -71,19 +72,21 @@ def test_points_and_predictions_come_in_plotly(fit):
     pytest.importorskip("plotly")
     predicted = fit.curves.predict([1280, 2560])
     figure = predicted.curves.explore("prediction")
-    assert [trace.name for trace in figure.data if trace.showlegend is None] == ["plain", "augmented", "wide"]
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["plain", "augmented", "wide"]
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
     assert list(figure.layout.xaxis.ticktext) == ["80", "160", "320", "640", "1280", "2560"]
-    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    marks = of(figure, "points")
     measured = [trace for trace in marks if trace.error_y.array is None]
     asked = [trace for trace in marks if trace.error_y.array is not None]
     for place, (errors, ahead) in enumerate(zip(measured, asked, strict=True)):
-        np.testing.assert_array_equal(errors.x, SIZES)
-        np.testing.assert_allclose(errors.y, fit["mean_error"][place])
-        np.testing.assert_allclose(ahead.y, predicted["prediction"][place])
+        np.testing.assert_array_equal(numbers(errors, "x"), SIZES)
+        np.testing.assert_array_equal(numbers(errors, "y"), fit["mean_error"][place].astype("f4"))
+        np.testing.assert_array_equal(numbers(ahead, "y"), predicted["prediction"][place].astype("f4"))
         arms = [-np.array(ahead.error_y.arrayminus), np.array(ahead.error_y.array)]
-        ends = np.array(ahead.y) + arms
+        ends = predicted["prediction"][place].values + arms
         np.testing.assert_allclose(ends.T, predicted["prediction_ci"][place])
+        said = numbers(ahead, "customdata").reshape(-1, 2)
+        np.testing.assert_array_equal(said, predicted["prediction_ci"][place].astype("f4"))
         assert errors.legendgroup == ahead.legendgroup
     assert len({trace.legendgroup for trace in measured}) == 3
 
@@ -91,11 +94,15 @@ def test_points_and_predictions_come_in_plotly(fit):
 def test_the_fitted_curve_and_its_band_come_in_plotly(fit):
     pytest.importorskip("plotly")
     figure = fit.curves.explore()
-    (upper, *_) = [trace for trace in figure.data if trace.fill == "tonexty"]
-    again = fit.curves.predict(np.array(upper.x))
-    np.testing.assert_allclose(upper.y, again["prediction_ci"][0].sel(ci_bound="upper"))
+    band = of(figure, "shade")[0]
+    x, y = (np.split(numbers(band, axis)[:-1], 2) for axis in "xy")
+    again = fit.curves.predict(x[0].astype(float))
+    np.testing.assert_allclose(y[0], again["prediction_ci"][0].sel(ci_bound="lower"), rtol=1e-5)
+    np.testing.assert_allclose(y[1][::-1], again["prediction_ci"][0].sel(ci_bound="upper"), rtol=1e-5)
+    np.testing.assert_array_equal(x[0], x[1][::-1])
     (rule,) = figure.layout.shapes
-    assert (rule.x0, rule.x1, rule.yref) == (640, 640, "paper")
+    assert (rule.x0, rule.x1, rule.yref) == (640, 640, "y domain")
+    assert {trace.legendgroup for trace in figure.data} == set(fit.algorithm.values)
 
 
 def test_many_predicted_sizes_are_a_line_with_a_shade(fit):

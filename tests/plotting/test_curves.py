@@ -15,6 +15,7 @@ from matplotlib.text import Text
 import xcurves
 from layers import slow
 from pictures import curve_names, faults
+from plotly_traces import of
 from refusals import refused
 from strategies import absent, make_curves, simulate_errors
 from xcurves.core.refusal import give
@@ -512,7 +513,7 @@ def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore
         assert {name: line.get_color() for name, line in drawn.items()} == expected
         assert each.curves.to_frame() is not None
     for explored in (some, result):
-        means_of = explored.curves.explore().data[2::3]
+        means_of = of(explored.curves.explore(), "line")
         assert {trace.name: trace.line.color for trace in means_of} == expected
 
     with pytest.raises(

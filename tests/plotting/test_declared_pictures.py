@@ -11,6 +11,7 @@ import xarray as xr
 
 import xcurves
 from pictures import faults
+from plotly_traces import numbers, of
 from refusals import refused
 from strategies import make_curves, make_scores
 from synthetic_results import synthetic_result
@@ -139,6 +140,11 @@ def test_several_panels_have_a_menu(name, view):
     figure = found.curves.explore(view)
     menu = figure.layout.updatemenus[0].buttons
     assert len(menu) == 3
+    if view == "cdf":
+        first, second, third = (button.args[0]["y"] for button in menu)
+        assert [trace.to_plotly_json()["y"] for trace in figure.data] == first
+        assert first != second != third
+        return
     for place, button in enumerate(menu):
         shown = button.args[0]["visible"]
         assert any(shown)
@@ -208,12 +214,12 @@ def test_distributions_step_in_plotly_as_in_matplotlib():
     scores = make_scores(np.random.default_rng(0).normal(size=(2, 30)), algorithm=["a", "b"], run=np.arange(30))
     found = scores.curves.performance_cdf(scores_at=np.linspace(-2, 2, 9))
     figure, ax = found.curves.explore("cdf"), found.curves.plot("cdf")
-    lines = [trace for trace in figure.data if trace.showlegend is None]
+    lines = of(figure, "line")
     assert [line.name for line in lines] == ["a", "b"]
     for trace, line in zip(lines, ax.get_lines(), strict=True):
-        np.testing.assert_array_equal(trace.x, line.get_xdata())
-        np.testing.assert_array_equal(trace.y, found["cdf"].sel(algorithm=trace.name))
-        np.testing.assert_array_equal(trace.y, line.get_ydata())
+        np.testing.assert_array_equal(numbers(trace, "x"), line.get_xdata().astype("f4"))
+        np.testing.assert_array_equal(numbers(trace, "y"), found["cdf"].sel(algorithm=trace.name).astype("f4"))
+        np.testing.assert_array_equal(numbers(trace, "y"), line.get_ydata().astype("f4"))
         assert (trace.line.shape, line.get_drawstyle()) == ("hv", "steps-post")
     assert figure.layout.yaxis.title.text.startswith("share of trials at or below")
 

@@ -13,7 +13,7 @@ from xcurves.draw.pair_bars import draw_pair_bars
 from xcurves.draw.ticks import label_narrow, rescale, scale_training
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade
 from xcurves.pictures.styles import SHADE
-from xcurves.pictures.thinned import thinned, thinned_band
+from xcurves.pictures.thinned import thinned, thinned_bands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,11 +134,11 @@ def _draw_runs(ax: Axes, line: Line) -> None:
 
 
 def _draw_band(ax: Axes, line: Line, flag: str) -> None:
-    levels, low, high = thinned_band(line, _columns(ax), ax.get_xscale())
     shade: dict[str, Any] = {"color": line.style.color, "alpha": SHADE, "zorder": 2}
-    ax.fill_between(levels, low, high, linewidth=0, gid=flag, **shade)
-    if len(levels) == 1:
-        ax.vlines(levels, low, high, linewidth=6, **shade)
+    for levels, low, high in thinned_bands(line, _columns(ax), ax.get_xscale()):
+        ax.fill_between(levels, low, high, linewidth=0, gid=flag, **shade)
+        if len(levels) == 1:
+            ax.vlines(levels, low, high, linewidth=6, **shade)
 
 
 def _draw_line(ax: Axes, line: Line) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xcurves.core.schema import Picture
 from xcurves.draw.interactive_cells import interactive_cells
 from xcurves.draw.interactive_curves import interactive_curves
-from xcurves.draw.interactive_lines import interactive_lines
 from xcurves.draw.interactive_rows import interactive_rows
 from xcurves.pictures.cells import CellsPicture
-from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.rows import RowsBeside, RowsPicture
 
 if TYPE_CHECKING:
@@ -35,12 +32,4 @@ def interactive_figure(pictures: Sequence[Picture], titles: Sequence[str]) -> Fi
         return interactive_rows(every, names)
     if isinstance(first, CellsPicture):
         return interactive_cells(every, names)
-    if isinstance(first, CurvesPicture) and all(map(_has_mean_curves, every)):
-        return interactive_curves([replace(each, title=name) for each, name in zip(every, names, strict=True)])
-    return interactive_lines(every, names)
-
-
-def _has_mean_curves(picture: CurvesPicture) -> bool:
-    """Return whether a picture has one line for each algorithm or pair, and nothing beside them."""
-    places = [line.place for line in picture.lines]
-    return bool(places) and len({*places}) == len(places) and not (picture.points or picture.shades or picture.keys)
+    return interactive_curves(every, names)

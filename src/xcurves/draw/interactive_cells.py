@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xcurves.draw.interactive_curves import import_plotly, safe_words
-from xcurves.draw.interactive_rows import menu_of
+from xcurves.draw.interactive_look import one_at_a_time, safe_words
 from xcurves.pictures.cells import CellsPicture, Palette
 
 if TYPE_CHECKING:
@@ -25,18 +24,8 @@ _ROW, _AROUND = 24, 220  # pixels of a row, and around all
 
 def interactive_cells(pictures: Sequence[CellsPicture], titles: Sequence[str]) -> Figure:
     """Return the figure, which shows the first picture; a menu has them all, by their titles."""
-    of_pictures = [_traces(picture) for picture in pictures]
-    traces = [{**trace, "visible": place == 0} for place, own in enumerate(of_pictures) for trace in own]
-    layouts = [_axes(picture) for picture in pictures]
-    layout: dict[str, Any] = {
-        "template": "plotly_white",
-        "showlegend": False,
-        "height": _AROUND + _ROW * max(len(picture.rows) for picture in pictures),
-        "margin": {"t": 60, "r": 20, "b": 60, "l": 20},
-        **layouts[0],
-    }
-    layout["updatemenus"] = menu_of(titles, [len(own) for own in of_pictures], layouts)
-    return import_plotly().Figure({"data": traces, "layout": layout})
+    height = _AROUND + _ROW * max(len(picture.rows) for picture in pictures)
+    return one_at_a_time(list(map(_traces, pictures)), list(map(_axes, pictures)), titles, height)
 
 
 def _axes(picture: CellsPicture) -> dict[str, Any]:

@@ -1,161 +1,108 @@
-"""Curves as a figure of Plotly: hover, zoom, a menu of pictures, lines to switch off and on."""
+"""Curves and distributions as a figure of Plotly: hover, zoom, a menu of pictures, lines to switch off and on."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from html import escape
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xcurves.array_types import Floats
-from xcurves.pictures.curves import CurvesPicture, Line, Rule
-from xcurves.pictures.thinned import thinned, thinned_band
-from xcurves.say.numbers import count
+from xcurves.draw.interactive_look import MENU, css, dash_of, import_plotly, safe_words
+from xcurves.draw.interactive_traces import NOTHING, PARTS, Trace, rows_below, traces_of
+from xcurves.pictures.curves import CurvesPicture, Rule, Scale
+from xcurves.pictures.steps import StepsPicture
+from xcurves.say.numbers import short_level
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_COLUMNS = 200  # of pixels, each with the lowest and the highest value of a line
+_Slot = tuple[str, str, int]  # part, algorithm or pair, and which one of these: the same trace in every picture
 _MOST_NUMBERS = 10**6  # of single runs
-_TRACES = ("band", "runs", "mean")  # of each line, from below
-_OF_BAND, _OF_RUNS = 0.2, 0.45  # opacity
-_BUTTONS = (0, 60, 120, 184)  # where they begin, in pixels
+_OF_RUNS = 0.45  # opacity
+_WIDTHS = {"log x": 60, "log y": 60, "bands": 64, "single runs": 90}  # of buttons, in pixels
 _MENU_ABOVE, _BUTTONS_ABOVE = 46, 8  # the panel, in pixels
-LEGEND: dict[str, Any] = {
+_ABOVE, _OF_MENU, _OF_NOTE, _BELOW = 70, 40, 20, 60  # pixels
+_HIGH, _ROW = 450, 30  # pixels of a figure with rows below its panel, and of a row
+_FEW = 12  # levels of a log axis that are named
+_NOTE: dict[str, Any] = {"x": 0, "xref": "paper", "y": 0.985, "yanchor": "top", "font": {"size": 12}}
+_MIDDLE = {"x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper", "showarrow": False}
+_OF_ROW = {"x": 0, "xref": "x domain", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "showarrow": False,
+           "font": {"size": 11}}  # fmt: skip
+_LEGEND: dict[str, Any] = {
     "orientation": "h",
     "yref": "container",
     "y": 0,
     "yanchor": "bottom",
     "groupclick": "togglegroup",
 }
-_FEW_LEVELS = 12  # that have markers
-_DASHES = {"-": "solid", "--": "dash", "-.": "dashdot"}
 
 
-def import_plotly() -> Any:
-    """Return the graph objects of Plotly; an error names the extra that brings it."""
-    try:
-        from plotly import graph_objects
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("explore needs plotly. Install it: pip install 'xcurves[interactive]'") from None
-    return graph_objects
+def interactive_curves(pictures: Sequence[StepsPicture | CurvesPicture], titles: Sequence[str]) -> Figure:
+    """Return the figure, which shows the first picture; a menu has them all, by their titles.
 
-
-def interactive_curves(pictures: Sequence[CurvesPicture]) -> Figure:
-    """Return the figure, which shows the first picture; a menu has them all."""
-    lines = {line.place: line for picture in pictures for line in picture.lines}
-    places = sorted(lines)
-
-    # Both buttons of the x axis keep what is to be seen: columns of pixels are those of either scale.
-    short = [
-        replace(
-            picture,
-            lines=[thinned(line, _COLUMNS, "linear", "log") for line in picture.lines],
-        )
-        for picture in pictures
-    ]
-    n_numbers = sum(2 * len(levels) for picture in short for line in picture.lines for levels, _ in line.runs)
-    has_all_runs = n_numbers <= _MOST_NUMBERS
-    with_runs = [at for at, picture in enumerate(short) if any(line.runs for line in picture.lines)]
-    first_with_runs = next(iter(with_runs), 0)
-    note = None
-    if not has_all_runs:
-        kept = safe_words(short[first_with_runs].title) or "this one"
-        text = f"Single runs of {kept} only: {n_numbers:,} numbers would be too many"
-        note = {
-            "text": text,
-            "font": {"size": 12},
-            "x": 0,
-            "xref": "paper",
-            "y": 0.985,
-            "yanchor": "top",
-        }
-
-    # The menu changes the numbers of the same lines, so that what the legend switched off stays off.
-    contents = []
-    for at, (whole, picture) in enumerate(zip(pictures, short, strict=True)):
-        bands = {line.place: thinned_band(line, _COLUMNS, "linear", "log") for line in whole.lines}
-        contents.append(_contents(picture, bands, places, with_runs=has_all_runs or at == first_with_runs))
-    above = 70
-    if len(pictures) > 1:
-        above += 40
-    if note is not None:
-        above += 20
-    traces = []
-    for at, place in enumerate(places):
-        for which, trace in enumerate(_TRACES):
-            own = {key: values[len(_TRACES) * at + which] for key, values in contents[0].items()}
-            traces.append({"type": "scatter", **_look(trace, lines[place], short), **own})
-    is_log = pictures[0].x.is_log
-    shapes, said = shapes_of(pictures[0].rules)
+    The menu changes the numbers of the same traces, so that what the legend switched off stays off.
+    """
+    every = [_by_slot(traces_of(picture)) for picture in pictures]
+    n_numbers = sum(2 * np.isfinite(trace.x).sum() for own in every for trace in own.values() if trace.part == "runs")
+    note = {}
+    if n_numbers > _MOST_NUMBERS:
+        words = safe_words(titles[_keep_runs_of_first(every)]) or "this one"
+        note = {**_NOTE, "text": f"Single runs of {words} only: {n_numbers:,} numbers would be too many"}
+    looks: dict[_Slot, Trace] = {}
+    for own in every:
+        for slot, trace in own.items():
+            if trace.x.size:
+                looks.setdefault(slot, trace._replace(x=NOTHING, y=NOTHING, ends=None))
+    slots = sorted(looks, key=lambda slot: (PARTS.index(slot[0]), looks[slot].place))
+    contents = [[_properties(own.get(slot, looks[slot])) for slot in slots] for own in every]
+    axes = _axes_of(pictures)
+    scales = {"xaxis": pictures[0].x, "yaxis": pictures[0].y}
     layout = {
         "template": "plotly_white",
         "hovermode": "x unified",
         "title": note,
-        "xaxis": {
-            "title": {"text": safe_words(pictures[0].x.label)},
-            "type": "log" if is_log else "linear",
-        },
-        "yaxis": {"title": {"text": safe_words(pictures[0].y.label)}},
-        "legend": LEGEND,
-        "shapes": shapes,
-        "annotations": said,
-        "updatemenus": _menus(short, contents, len(places), is_log=is_log, has_runs=bool(with_runs)),
-        "margin": {"t": above, "r": 20, "b": 60, "l": 70},
-        "modebar": {
-            "bgcolor": "rgba(0,0,0,0)",
-            "color": "#999999",
-            "activecolor": "#333333",
-        },
+        "legend": _LEGEND,
+        "updatemenus": _menus(titles, _changes(contents), axes, scales, [slot[0] for slot in slots]),
+        "margin": {"t": _ABOVE + _OF_MENU * (len(pictures) > 1) + _OF_NOTE * bool(note), "r": 20, "b": _BELOW, "l": 70},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#999999", "activecolor": "#333333"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
+        **{f"{axis}.type": "log" for axis, scale in scales.items() if scale.is_log},
+        **axes[0],
     }
-    return import_plotly().Figure({"data": traces, "layout": layout})
+    return import_plotly().Figure({"data": contents[0]}).update_layout(layout)
 
 
-def safe_words(words: str) -> str:
-    """Return words that Plotly shows as they are: it reads some tags, and formulas between dollars."""
-    return escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
+def _by_slot(traces: Sequence[Trace]) -> dict[_Slot, Trace]:
+    counts: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for trace in traces:
+        which = (trace.part, trace.group)
+        found[*which, counts[which]] = trace
+        counts[which] += 1
+    return found
 
 
-def _contents(
-    picture: CurvesPicture,
-    bands: Mapping[int, tuple[Floats, Floats, Floats]],
-    places: Sequence[int],
-    *,
-    with_runs: bool,
-) -> dict[str, list[Any]]:
-    """Return the numbers of all traces of a picture: band, runs and mean of each algorithm, by property."""
-    lines = {line.place: line for line in picture.lines}
-    nothing = np.array([])
-    found: dict[str, list[Any]] = {
-        "x": [],
-        "y": [],
-        "customdata": [],
-        "hovertemplate": [],
-    }
-    for place in places:
-        line = lines.get(place)
-        points = dict.fromkeys(_TRACES, (nothing, nothing))
-        interval, text = None, None
-        if line is not None:
-            points["band"] = _outline(*bands[place])
-            points["mean"] = (line.x, line.y)
-            if with_runs:
-                points["runs"] = _joined(line.runs)
-            interval = _packed(np.column_stack([line.low, line.high]))
-            text = _said(line)
-        for trace in _TRACES:
-            x, y = points[trace]
-            found["x"].append(_packed(x))
-            found["y"].append(_packed(y))
+def _keep_runs_of_first(every: list[dict[_Slot, Trace]]) -> int:
+    """Take the runs away from all pictures but the first that has some; return which that is."""
+    with_runs = [
+        at for at, own in enumerate(every) if any(each.part == "runs" and each.x.size for each in own.values())
+    ]
+    for at in with_runs[1:]:
+        every[at] = {slot: trace for slot, trace in every[at].items() if trace.part != "runs"}
+    return with_runs[0]
 
-        # Only the mean, which is the last of the three, says something.
-        found["customdata"] += [None, None, interval]
-        found["hovertemplate"] += [None, None, text]
+
+def _properties(trace: Trace) -> dict[str, Any]:
+    """Return a trace as Plotly has it."""
+    found = {"type": "scatter", "meta": trace.part, "x": _packed(trace.x), "y": _packed(trace.y), **trace.look}
+    if trace.group:
+        found["legendgroup"] = trace.group
+    if trace.ends is not None:
+        found["customdata"] = _packed(trace.ends)
     return found
 
 
@@ -163,158 +110,112 @@ def _packed(values: Floats) -> Any:
     """Return numbers as Plotly reads them fastest, with seven digits."""
     if not values.size:
         return []
-    packed = {
-        "dtype": "f4",
-        "bdata": b64encode(values.astype("<f4").tobytes()).decode(),
-    }
+    packed = {"dtype": "f4", "bdata": b64encode(values.astype("<f4").tobytes()).decode()}
     if values.ndim > 1:
         packed["shape"] = ", ".join(map(str, values.shape))
     return packed
 
 
-def _outline(levels: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return x and y around a band: along its lower end, and back along its upper one."""
-    return np.concatenate([levels, levels[::-1]]), np.concatenate([low, high[::-1]])
+def _changes(contents: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, list[Any]]]:
+    """Return what a choice of each picture sets, by property: those that are not the same in all pictures."""
+    names = {name for content in contents for trace in content for name in trace}
+    every = [{name: [trace.get(name) for trace in content] for name in sorted(names)} for content in contents]
+    varied = [name for name in sorted(names) if any(values[name] != every[0][name] for values in every)]
+    return [{name: values[name] for name in varied} for values in every]
 
 
-def _joined(runs: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Return x and y of runs one behind the other, with gaps between them."""
-    gap = np.array([np.nan])
-    x, y = [np.array([])], [np.array([])]
-    for levels, scores in runs:
-        x += [levels, gap]
-        y += [scores, gap]
-    return np.concatenate(x), np.concatenate(y)
+def _axes_of(pictures: Sequence[StepsPicture | CurvesPicture]) -> list[dict[str, Any]]:
+    """Return the axes of each picture, its rules, and what is said where there is nothing to draw."""
+    rows = [[] if isinstance(picture, StepsPicture) else rows_below(picture) for picture in pictures]
+    most = max(map(len, rows))
+    every = []
+    for picture, below in zip(pictures, rows, strict=True):
+        axes = {**_axis("xaxis", picture.x), **_axis("yaxis", picture.y)}
+        axes |= {"shapes": list(map(_shape_of, picture.rules)), "annotations": []}
+        if most:
+            axes |= _with_rows([trace.look["name"] for trace in below], most)
+        if isinstance(picture, CurvesPicture):
+            if picture.x.is_log and picture.ticks is not None and len(picture.ticks) <= _FEW:
+                names = list(map(short_level, picture.ticks))
+                axes |= {"xaxis.tickvals": picture.ticks.tolist(), "xaxis.ticktext": names}
+            if not picture.lines and not picture.points:
+                axes["annotations"] = [{**_MIDDLE, "text": safe_words(picture.empty)}]
+        every.append(axes)
+    settings = {setting for axes in every for setting in axes}
+    return [dict.fromkeys(sorted(settings)) | axes for axes in every]
 
 
-def _said(line: Line) -> str:
-    """Return what is said of a level: mean, interval and number of runs."""
-    parts = ["%{y:.4~g}"]
-    if line.has_band:
-        parts.append(" (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})")
-    if line.n_runs:
-        parts.append(f", {count(line.n_runs, 'run')}")
-    return "".join(parts)
+def _axis(axis: str, scale: Scale) -> dict[str, Any]:
+    """Return an axis with its label, and with its limits if both are given."""
+    found: dict[str, Any] = {f"{axis}.title.text": safe_words(scale.label), f"{axis}.autorange": True}
+    if scale.names:
+        names = list(map(safe_words, scale.names))
+        found |= {f"{axis}.tickvals": list(range(len(names))), f"{axis}.ticktext": names, f"{axis}.automargin": True}
+    if scale.ends is not None:
+        ends = np.log10(scale.ends) if scale.is_log else np.array(scale.ends)
+        found |= {f"{axis}.range": ends.tolist(), f"{axis}.autorange": False}
+    return found
 
 
-def _look(trace: str, line: Line, pictures: Sequence[CurvesPicture]) -> dict[str, Any]:
-    """Return how one trace of an algorithm looks; the mean stands in the legend for all three."""
-    colour = line.style.color
-    look: dict[str, Any] = {
-        "name": safe_words(line.name),
-        "legendgroup": str(line.place),
-        "showlegend": trace == "mean",
-    }
-    if trace == "mean":
-        few = all(len(each.x) <= _FEW_LEVELS for picture in pictures for each in picture.lines)
-        look["mode"] = "lines"
-        if few:
-            look["mode"] = "lines+markers"
-        look["marker"] = {"size": 5}
-        return look | {"line": {"width": 2.5, "color": colour, "dash": dash_of(line.style.linestyle)}}
-    look |= {"mode": "lines", "hoverinfo": "skip"}
-    if trace == "band":
-        return look | {
-            "fill": "toself",
-            "fillcolor": with_opacity(colour),
-            "line": {"width": 0, "color": colour},
-        }
-    return look | {"line": {"width": 1, "color": colour}, "opacity": 0.0}
+def _with_rows(names: Sequence[str], most: int) -> dict[str, Any]:
+    """Return the axes of a panel with rows of these names below it, in a figure with so many rows at most."""
+    high = _HIGH + most * _ROW
+    share = len(names) * _ROW / (high - _ABOVE - _BELOW)
+    axis = {"range": [len(names) - 0.6, -0.9], "domain": [0, share], "visible": False, "fixedrange": True}
+    said = [{**_OF_ROW, "y": at, "text": name} for at, name in enumerate(names)]
+    anchor = "y2" if names else "y"
+    return {"height": high, "yaxis.domain": [share, 1], "xaxis.anchor": anchor, "yaxis2": axis, "annotations": said}
 
 
-def dash_of(linestyle: Any) -> str:
-    """Return Plotly's name of a line style; those that it has no name for are dotted."""
-    if not isinstance(linestyle, str):
-        return "dot"
-    return _DASHES.get(linestyle, "dot")
-
-
-def css(color: str) -> str:
-    """Return a colour as Plotly knows it: it has no greys by their lightness."""
-    if color.startswith(("0.", ".")):
-        return "#" + 3 * f"{round(255 * float(color)):02x}"
-    return "#000000" if color == "black" else color
-
-
-def shapes_of(rules: Sequence[Rule]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the lines through the whole panel, and what is said at their ends."""
-    shapes, said = [], []
-    for rule in rules:
-        other = "y" if rule.axis == "x" else "x"
-        look = {"color": css(rule.color), "width": rule.width, "dash": dash_of(rule.linestyle)}
-        ends = {f"{rule.axis}0": rule.at, f"{rule.axis}1": rule.at, f"{other}0": 0, f"{other}1": 1}
-        shapes.append({"type": "line", **ends, f"{other}ref": "paper", "layer": "below", "line": look})
-        if rule.said:
-            place = {"x": 1, "xref": "paper", "xanchor": "right", "y": rule.at, "yanchor": "top", "showarrow": False}
-            said.append({**place, "text": safe_words(rule.said)})
-    return shapes, said
-
-
-def with_opacity(colour: str) -> str:
-    """Return the colour of a band."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{_OF_BAND})"
+def _shape_of(rule: Rule) -> dict[str, Any]:
+    """Return a line through the whole panel, and what is said at its end."""
+    other = "y" if rule.axis == "x" else "x"
+    look = {"color": css(rule.color), "width": rule.width, "dash": dash_of(rule.linestyle)}
+    ends = {f"{rule.axis}0": rule.at, f"{rule.axis}1": rule.at, f"{other}0": 0, f"{other}1": 1}
+    label = {"text": safe_words(rule.said), "textposition": "end", "yanchor": "top", "xanchor": "right"}
+    return {"type": "line", **ends, f"{other}ref": f"{other} domain", "layer": "below", "line": look, "label": label}
 
 
 def _menus(
-    pictures: Sequence[CurvesPicture],
-    contents: Sequence[dict[str, list[Any]]],
-    n_lines: int,
-    *,
-    is_log: bool,
-    has_runs: bool,
+    titles: Sequence[str],
+    changes: Sequence[dict[str, list[Any]]],
+    axes: Sequence[dict[str, Any]],
+    scales: dict[str, Scale],
+    parts: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Return the menu of panels, the buttons of both axes, and those of bands and runs."""
-    every = list(range(len(_TRACES) * n_lines))
-    of_band, of_runs = (every[_TRACES.index(trace) :: len(_TRACES)] for trace in ("band", "runs"))
+    """Return the menu of pictures, the buttons of axes without given ends, and those of bands and runs."""
     menus: list[dict[str, Any]] = []
-    if len(pictures) > 1:
-        whole = {"xaxis.autorange": True, "yaxis.autorange": True}
-        choices: list[dict[str, Any]] = []
-        for picture, numbers in zip(pictures, contents, strict=True):
-            layout = {
-                **whole,
-                "xaxis.title.text": safe_words(picture.x.label),
-                "yaxis.title.text": safe_words(picture.y.label),
-            }
-            title = safe_words(picture.title)
-            if not choices:
-                title += " (a choice resets the zoom)"
-            choices.append({"label": title, "method": "update", "args": [numbers, layout, every]})
-        menus.append({"type": "dropdown", "buttons": choices, "pad": {"l": 0, "b": _MENU_ABOVE}})
+    if len(titles) > 1:
+        names = list(map(safe_words, titles))
+        names[0] += " (a choice resets the zoom)"
+        choices = [
+            {"label": name, "method": "update", "args": [change, own, list(range(len(parts)))]}
+            for name, change, own in zip(names, changes, axes, strict=True)
+        ]
+        menus.append({**MENU, "buttons": choices, "pad": {"l": 0, "b": _MENU_ABOVE}})
+    left = 0
+    for switch in _switches(scales, parts):
+        menus.append({**MENU, "type": "buttons", **switch, "pad": {"l": left, "b": _BUTTONS_ABOVE}})
+        left += _WIDTHS[switch["buttons"][0]["label"]]
+    return menus
 
-    # Opacity is for the buttons, visibility for the legend: neither undoes the other.
-    switches = [_axis_switch("x", is_log=is_log), _axis_switch("y", is_log=False)]
-    switches.append(
-        _switch(
-            "bands",
-            "restyle",
-            [{"opacity": 1.0}, of_band],
-            [{"opacity": 0.0}, of_band],
-            is_on=True,
-        )
-    )
-    if has_runs:
-        on, off = [{"opacity": _OF_RUNS}, of_runs], [{"opacity": 0.0}, of_runs]
-        switches.append(_switch("single runs", "restyle", on, off, is_on=False))
-    for left, switch in zip(_BUTTONS, switches, strict=False):
-        menus.append({"type": "buttons", **switch, "pad": {"l": left, "b": _BUTTONS_ABOVE}})
-    shared = {
-        "x": 0,
-        "y": 1,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showactive": True,
-    }
-    return [{**shared, **menu} for menu in menus]
+
+def _switches(scales: dict[str, Scale], parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the buttons; opacity is for them, visibility for the legend, so that neither undoes the other."""
+    found = []
+    for axis, scale in scales.items():
+        if scale.ends is None and not scale.names:
+            log, linear = ([{f"{axis}.type": kind, f"{axis}.autorange": True}] for kind in ("log", "linear"))
+            found.append(_switch(f"log {axis[0]}", "relayout", log, linear, is_on=scale.is_log))
+    for label, switched, opacity in (("bands", ("shade", "band"), 1.0), ("single runs", ("runs",), _OF_RUNS)):
+        own = [at for at, part in enumerate(parts) if part in switched]
+        if own:
+            on, off = [{"opacity": opacity}, own], [{"opacity": 0.0}, own]
+            found.append(_switch(label, "restyle", on, off, is_on=label == "bands"))
+    return found
 
 
 def _switch(label: str, method: str, on: list[Any], off: list[Any], *, is_on: bool) -> dict[str, Any]:
     """Return a button that is pressed or not; `args` are for the next press."""
     button = {"label": label, "method": method, "args": on, "args2": off}
     return {"buttons": [button], "active": 0 if is_on else -1}
-
-
-def _axis_switch(axis: str, *, is_log: bool) -> dict[str, Any]:
-    to = {kind: [{f"{axis}axis.type": kind, f"{axis}axis.autorange": True}] for kind in ("linear", "log")}
-    return _switch(f"log {axis}", "relayout", to["log"], to["linear"], is_on=is_log)

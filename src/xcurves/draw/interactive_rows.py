@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xcurves.draw.interactive_curves import import_plotly, safe_words
+from xcurves.draw.interactive_look import SYMBOLS, one_at_a_time, safe_words
 from xcurves.pictures.rows import Mark, Row, RowsPicture
 from xcurves.say.numbers import interval, number
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
-            "X": "x", "x": "x-thin-open", "*": "star", "|": "line-ns-open"}  # fmt: skip
 _ROW, _AROUND = 26, 150  # pixels of a row, and around all
 _POINTS = 0.18  # half of the height in which points are spread, in rows
 _BOX = 0.3  # half of the height of a box, in rows
@@ -26,33 +24,8 @@ _BEYOND = 0.05  # of the width of all numbers, for what is drawn of an open side
 
 def interactive_rows(pictures: Sequence[RowsPicture], titles: Sequence[str]) -> Figure:
     """Return the figure, which shows the first picture; a menu has them all, by their titles."""
-    of_pictures = [_traces(picture) for picture in pictures]
-    traces: list[dict[str, Any]] = []
-    for place, own in enumerate(of_pictures):
-        traces += [{**trace, "visible": place == 0} for trace in own]
-    layouts = [_axes(picture) for picture in pictures]
-    high = _AROUND + _ROW * max(picture.depth + 1 for picture in pictures)
-    layout: dict[str, Any] = {
-        "template": "plotly_white",
-        "showlegend": False,
-        "height": high,
-        "margin": {"t": 60, "r": 20, "b": 60, "l": 20},
-        **layouts[0],
-    }
-    layout["updatemenus"] = menu_of(titles, [len(own) for own in of_pictures], layouts)
-    return import_plotly().Figure({"data": traces, "layout": layout})
-
-
-def menu_of(titles: Sequence[str], n_traces: Sequence[int], layouts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a menu that shows the traces of one picture at a time with its axes, none of a single picture."""
-    if len(titles) < 2:
-        return []
-    owners = np.repeat(np.arange(len(titles)), n_traces)
-    buttons = []
-    for place, (title, axes) in enumerate(zip(titles, layouts, strict=True)):
-        shown = {"visible": (owners == place).tolist()}
-        buttons.append({"label": safe_words(title), "method": "update", "args": [shown, axes]})
-    return [{"type": "dropdown", "buttons": buttons, "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}]
+    height = _AROUND + _ROW * max(picture.depth + 1 for picture in pictures)
+    return one_at_a_time(list(map(_traces, pictures)), list(map(_axes, pictures)), titles, height)
 
 
 def _name(row: Row) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import SHADE
 
@@ -20,9 +18,8 @@ def draw_steps(ax: Axes, picture: StepsPicture) -> None:
         span(rule.at, color=rule.color, linestyle=rule.linestyle, linewidth=rule.width)
     for line in picture.lines:
         color = line.style.color
-        if line.low.size:
-            known = np.isfinite(line.low) & np.isfinite(line.high)
-            ax.fill_between(line.x, line.low, line.high, where=known.tolist(), step=line.steps, color=color,
+        for part in line.stretches:
+            ax.fill_between(line.x[part], line.low[part], line.high[part], step=line.steps, color=color,
                             alpha=SHADE, linewidth=0, gid="band")  # fmt: skip
         ax.plot(line.x, line.y, drawstyle=f"steps-{line.steps}", color=color, linestyle=line.style.linestyle,
                 label=line.name or None, gid=line.flag)  # fmt: skip

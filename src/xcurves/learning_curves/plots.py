@@ -51,12 +51,12 @@ def learning_curves(fit: xr.Dataset) -> CurvesPicture:
         found = predicted.sel(algorithm=curve["algorithm"]) if "algorithm" in predicted.dims else predicted
         known = x >= curve["fitted_from"].item()
         y = found["prediction"].to_numpy()
-        shades.append(_shade(x[known], bounds_of(found["prediction_ci"])[:, known], style))
+        shades.append(_shade(x[known], bounds_of(found["prediction_ci"])[:, known], style, name))
         dashed = style._replace(linestyle=_DASHES)
         for part, flag, own in ((known & (x <= last), "fitted", style), (known & (x >= last), "predicted", dashed)):
             if np.isfinite(y[part]).any():
-                lines.append(Line("", own, x[part], y[part], flag=flag))
-        points += [*_errors(levels, curve, style), *_asked(curve, style)]
+                lines.append(Line("", own, x[part], y[part], flag=flag, of=name))
+        points += [replace(each, of=name) for each in (*_errors(levels, curve, style), *_asked(curve, style))]
         keys.append(Key(name, style, *_parameters(curve, short=len(name) > _LONG)))
         heights += [y[known], curve["mean_error"].to_numpy()]
     return CurvesPicture(
@@ -72,10 +72,10 @@ def learning_curves(fit: xr.Dataset) -> CurvesPicture:
     )
 
 
-def _shade(x: Floats, ends: Floats, style: Style) -> Shade:
+def _shade(x: Floats, ends: Floats, style: Style, of: str) -> Shade:
     """Return the band of a curve between the ends of intervals, shape (2, x)."""
     low, high = ends
-    return Shade("", x, low, high, style.color, SHADE, "band")
+    return Shade("", x, low, high, style.color, SHADE, "band", of)
 
 
 def _errors(levels: Floats, curve: xr.Dataset, style: Style) -> list[Points]:
@@ -117,25 +117,25 @@ def predictions(predicted: xr.Dataset) -> CurvesPicture:
     """Return measured errors, the curve fitted to them and predicted errors with intervals, on logarithmic axes."""
     curves = list(_algorithms(predicted))
     lines, shades, points, sizes, heights = [], [], [], [], []
-    for place, (style, curve, _) in enumerate(curves):
+    for place, (style, curve, name) in enumerate(curves):
         levels, errors, fitted = _measured_of(curve)
         asked, found, bounds = _predicted_of(curve)
         sizes += [*levels, *asked]
         heights += [errors, fitted, found, *bounds]
         if levels.size:
-            points.append(Points(levels, errors, style, edged=True, flag="measured"))
-            lines.append(Line("", style, levels, fitted, flag="fitted"))
+            points.append(Points(levels, errors, style, edged=True, flag="measured", of=name))
+            lines.append(Line("", style, levels, fitted, flag="fitted", of=name))
         is_many = len(asked) > _MOST_MARKED
         ahead = _ahead_of(levels, fitted, asked, found)
         lines.append(
-            Line("", style._replace(linestyle=_DASHES), *ahead, flag="predicted" if is_many else "asked"),
+            Line("", style._replace(linestyle=_DASHES), *ahead, flag="predicted" if is_many else "asked", of=name),
         )
         if is_many:
-            shades.append(_shade(asked, bounds, style))
+            shades.append(_shade(asked, bounds, style, name))
         else:
             # so that intervals of several do not cover each other
             apart = _APART ** (place - (len(curves) - 1) / 2)
-            points.append(_diamonds(asked * apart, found, bounds, style))
+            points.append(replace(_diamonds(asked * apart, found, bounds, style), of=name))
     return CurvesPicture(
         lines,
         Scale(label_of(predicted["n"]), "log"),

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Bools, Floats
+from xcurves.array_types import Bools, Floats, Index
 from xcurves.core.schema import Picture
 from xcurves.pictures.styles import Style
 from xcurves.say.numbers import label_of
@@ -20,6 +20,14 @@ _EVEN = 4.0  # largest ratio of steps, and of the last levels of lines, on a lin
 def _none() -> Floats:
     """Return no numbers."""
     return np.array([])
+
+
+def _stretches(known: Bools, breaks: Bools) -> list[Index]:
+    """Return the known levels, in parts that have no break inside."""
+    levels = np.flatnonzero(known)
+    n_breaks = np.cumsum(breaks)
+    parts = np.split(levels, np.flatnonzero(np.diff(n_breaks[levels])) + 1)
+    return [part for part in parts if part.size]
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class Line:
     runs: Sequence[tuple[Floats, Floats]] = ()  # levels and scores of each
     shows_runs: bool = False  # whether they are seen unasked
     grid: Floats | None = None  # all levels of its runs, by which the axis is scaled; None: x
+    of: str = ""  # the algorithm or pair, where the name is not its own
 
     @property
     def on_axis(self) -> Floats:
@@ -56,6 +65,12 @@ class Line:
         if not self.low.size:
             return np.zeros(len(self.x), bool)
         return np.asarray(np.isfinite(self.low) & np.isfinite(self.high))
+
+    @property
+    def stretches(self) -> list[Index]:
+        """The levels with a band, in parts: a band goes on where its line does, and breaks where the line breaks."""
+        is_drawn = np.isfinite(self.y)
+        return _stretches(self.known_band & is_drawn, ~is_drawn)
 
     @property
     def has_band(self) -> bool:
@@ -74,6 +89,13 @@ class Shade:
     color: str
     opacity: float
     flag: str | None = None
+    of: str = ""  # the algorithm
+
+    @property
+    def stretches(self) -> list[Index]:
+        """The levels with both ends, in parts without gaps."""
+        known = np.isfinite(self.low) & np.isfinite(self.high)
+        return _stretches(known, ~known)
 
 
 @dataclass(frozen=True)
@@ -93,6 +115,7 @@ class Points:
     colors: Sequence[str] = ()  # of each, where they differ
     texts: Sequence[str] = ()  # beside each
     flag: str | None = None
+    of: str = ""  # the algorithm, where the name is not its own
 
 
 @dataclass(frozen=True)
@@ -115,6 +138,7 @@ class Span:
     color: str
     width: float  # in points
     opacity: float
+    of: str = ""  # the algorithm
 
 
 @dataclass(frozen=True)
@@ -169,6 +193,13 @@ class Scale:
     low: float | None = None
     high: float | None = None
     names: Sequence[str] = ()  # of 0, 1, ...
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Its ends, if both are given."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low, self.high
 
     @property
     def is_log(self) -> bool:

@@ -54,8 +54,9 @@ def pair_curves(
         y = pair[difference].to_numpy()
         known = np.isfinite(y)
         low, high = bounds_of(pair[band])[:, known]
-        name = "" if only else str(pair["pair"].item())
-        lines.append(Line(name, style_in(pair, "pair"), levels[known], y[known], low, high, place=place))
+        of = str(pair["pair"].item())
+        name = "" if only else of
+        lines.append(Line(name, style_in(pair, "pair"), levels[known], y[known], low, high, place=place, of=of))
     return CurvesPicture(
         lines, x, Scale(label_of(turned[difference])), rules=[Rule("y", 0.0)], ticks=levels, only=only, said=said
     )

@@ -55,15 +55,18 @@ def thinned(line: Line, n_columns: int, *scales: str) -> Line:
     return replace(line, runs=runs, x=line.x[kept], y=line.y[kept], low=low, high=high)
 
 
-def thinned_band(line: Line, n_columns: int, *scales: str) -> tuple[Floats, Floats, Floats]:
-    """Return the levels, the lower and the upper ends of a band to draw in so many columns of pixels.
+def thinned_bands(line: Line, n_columns: int, *scales: str) -> list[tuple[Floats, Floats, Floats]]:
+    """Return the levels, the lower and the upper ends of each stretch of a band, for so many columns of pixels.
 
     A column has the lowest lower end and the highest upper end, at its first level; the last one at its last.
     """
-    known = line.known_band
-    if not known.any():
-        return (np.array([]),) * 3
-    levels, low, high = line.x[known], line.low[known], line.high[known]
+    drawn = [(line.x[part], line.low[part], line.high[part]) for part in line.stretches]
+    return [_thinned_stretch(*part, n_columns, scales) for part in drawn]
+
+
+def _thinned_stretch(
+    levels: Floats, low: Floats, high: Floats, n_columns: int, scales: Sequence[str]
+) -> tuple[Floats, Floats, Floats]:
     if len(levels) <= 2 * n_columns:
         return levels, low, high
     starts = {0}

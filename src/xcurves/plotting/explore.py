@@ -12,7 +12,8 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, call, escape_controls
 from xcurves.core.schema import ResultKind
 from xcurves.core.validation import check_choice, check_curves
 from xcurves.draw.interactive import interactive_figure
-from xcurves.draw.interactive_curves import import_plotly, interactive_curves
+from xcurves.draw.interactive_curves import interactive_curves
+from xcurves.draw.interactive_look import import_plotly
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
@@ -81,7 +82,8 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
     if not isinstance(data, xr.Dataset):
         if view is not None:
             raise Refusal("view", view, "is for results; these are curves", "Leave it out")
-        return interactive_curves(_pictures_of_curves(data, smooth))
+        pictures = _pictures_of_curves(data, smooth)
+        return interactive_curves(pictures, [picture.title for picture in pictures])
     if check_smooth(smooth):
         raise Refusal(
             "smooth",

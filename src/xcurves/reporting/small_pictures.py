@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Floats, Index
 from xcurves.pictures.curves import CurvesPicture, Line, is_uneven
 from xcurves.pictures.styles import Style
 from xcurves.pictures.thinned import thinned
@@ -140,11 +140,12 @@ def _points(x: Floats, y: Floats) -> str:
 
 
 def _band(line: Line, x_axis: _XAxis, y_axis: _YAxis) -> str:
-    known = line.known_band
-    if not known.any():
-        return ""
-    x = x_axis.place(line.x[known])
-    low, high = y_axis.place(line.low[known]), y_axis.place(line.high[known])
+    return "".join(_stretch(line, part, x_axis, y_axis) for part in line.stretches)
+
+
+def _stretch(line: Line, part: Index, x_axis: _XAxis, y_axis: _YAxis) -> str:
+    x = x_axis.place(line.x[part])
+    low, high = y_axis.place(line.low[part]), y_axis.place(line.high[part])
     if len(x) == 1:
         return f'<path d="M{x[0]:.0f} {low[0]:.0f}V{high[0]:.0f}" {_stroke(line.style, 12)} opacity=".25"/>'
     around = _points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))

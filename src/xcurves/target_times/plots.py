@@ -63,21 +63,21 @@ def levels(result: xr.Dataset) -> CurvesPicture:
     name = f"{result.attrs['reference']} (reference)"
     lines = [Line(name, of_reference, along, result["reference_curve"].to_numpy())]
     lines += [Line(str(one["algorithm"].item()), style_in(one), along, one["mean_curve"].to_numpy()) for one in every]
-    reached = [_Reached(result, "reference_", of_reference, 9, 0.15, 1.5)]
-    reached += [_Reached(one, "", style_in(one), 5, 0.35, 1.0) for one in every]
+    reached = [_Reached(name, result, "reference_", of_reference, 9, 0.15, 1.5)]
+    reached += [_Reached(str(one["algorithm"].item()), one, "", style_in(one), 5, 0.35, 1.0) for one in every]
 
     spans, points = [], []
-    for one, which, style, width, opacity, size in reached:
+    for of, one, which, style, width, opacity, size in reached:
         low, high = one[f"{which}time_ci"].to_numpy().tolist()
         if np.isfinite(low):
-            spans.append(Span(level, low, min(high, last), style.color, width, opacity))
-        points += _mark(one[f"{which}time"], level, style, size=size)
+            spans.append(Span(level, low, min(high, last), style.color, width, opacity, of))
+        points += _mark(one[f"{which}time"], level, style, size=size, of=of)
     rules = [Rule("y", level, linestyle="--")]
     if _shows_rise(result):
         rise = result["rise_level"].item()
         rules.append(Rule("y", rise, linestyle=":", said="90 % of the rise"))
-        for one, which, style, *_ in reached:
-            points += _mark(one[f"rise_{which}time"], rise, style, filled=False, size=0.8)
+        for of, one, which, style, *_ in reached:
+            points += _mark(one[f"rise_{which}time"], rise, style, filled=False, size=0.8, of=of)
     x = Scale(label_of(result["time"].assign_attrs(long_name="training")))
     y = Scale(label_of(result["mean_curve"]))
     return CurvesPicture(lines, x, y, spans=spans, points=points, rules=rules)
@@ -86,6 +86,7 @@ def levels(result: xr.Dataset) -> CurvesPicture:
 class _Reached(NamedTuple):
     """When one algorithm or the reference, `which`, reaches a level, and how that is drawn."""
 
+    of: str
     result: xr.Dataset
     which: str
     style: Style
@@ -172,8 +173,9 @@ def profiles(result: xr.Dataset) -> StepsPicture:
     """Return the share of tasks within each factor of the best, a line for each algorithm."""
     lines = []
     for place, one in enumerate(sorted(_each_algorithm(result), key=lambda one: -one["score"].item())):
-        label = f"{one['algorithm'].item()} ({number(one['score'].item(), 2)})"
+        name = str(one["algorithm"].item())
+        label = f"{name} ({number(one['score'].item(), 2)})"
         tau, share = (one[name].to_numpy() for name in ("tau", "share"))
-        lines.append(Line(label, style_in(one), tau, share, steps="post", place=place))
+        lines.append(Line(label, style_in(one), tau, share, steps="post", place=place, of=name))
     x = Scale("time as a multiple of the best", low=1, high=float(result["tau"].max()))
     return StepsPicture(lines, x, Scale(f"share of {result.attrs['task']}s", low=0, high=1.02))
