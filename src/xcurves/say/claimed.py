@@ -96,7 +96,7 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim) -> Claimed:
         over=about.over,
         on=claim.on,
         lower_is_better=lower_is_better(part),
-        has_limits=about.has_limits and bool(part[comparison.interval].notnull().any()),
+        has_limits=about.has_limits,
         has_p=bool(comparison.p),
         scale=comparison.scale,
         reasons=comparison.reasons(part),
