@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xcurves.array_types import Floats
 from xcurves.draw.canvas import Canvas
 from xcurves.draw.drawn_names import moved_apart
 from xcurves.draw.fitted import lay_out
@@ -176,40 +177,56 @@ def _name_ends(ax: Axes, handles: Mapping[str, Any], widest: float | None) -> bo
     # beyond, dashes are to be seen
     if len(lines) > PLAIN_LINES or any(not hasattr(line, "get_xydata") or len(line.get_xydata()) < 2 for line in lines):
         return False
+    ax.get_ylim()  # scales the axes to what they show
+    to_panel = ax.transData - ax.transAxes  # the same whatever its place and size
+    x, y = to_panel.transform([line.get_xydata()[-1] for line in lines]).T
     figure: Any = ax.figure
-    lay_out(figure)  # so that the panel has its place
-    x, y = np.array([ax.transData.transform(line.get_xydata()[-1]) for line in lines]).T
-    box = ax.get_window_extent()
     letter = _SMALLER * float(ax.xaxis.label.get_fontsize()) / 72 * figure.dpi
-    if not np.isfinite(y).all() or (x < box.x1 - _END * box.width).any():
-        return False
     line_height = _LINE * letter * (1 + any("\n" in name for name in handles))
-    moved = moved_apart(y, line_height)
-    if np.abs(moved - y).max() > line_height or moved.min() < box.y0 or moved.max() > box.y1:
+    if not np.isfinite(y).all() or (x < 1 - _END).any() or _moved(y, line_height, figure.bbox.height) is None:
         return False
-    texts = _write_at_ends(ax, handles, ax.transData.inverted().transform(np.column_stack([x, moved]))[:, 1])
+    if widest is None:
+        lay_out(figure)  # so that the panel has its width
+    texts = _write_at_ends(ax, handles)
     longest = max(text.get_window_extent().width for text in texts) / figure.dpi
     width = figure.get_figwidth()
-    room = width if widest is not None else box.width / figure.dpi
+    room = width if widest is not None else ax.bbox.width / figure.dpi
     can_grow = widest is not None and longest <= widest - width
-    if not can_grow and longest > _MOST_BESIDE * room:
+    heights = None
+    if can_grow or longest <= _MOST_BESIDE * room:
+        if widest is not None:
+            figure.set_figwidth(min(widest, width + longest))
+            lay_out(figure)  # so that the panel has its place
+        heights = _moved(y, line_height, ax.bbox.height)
+    if heights is None:
         for text in texts:
             text.remove()
+        if widest is not None:
+            figure.set_figwidth(width)
         return False
-    if widest is not None:
-        figure.set_figwidth(min(widest, width + longest))
+    for text, (_, height) in zip(texts, to_panel.inverted().transform(np.column_stack([x, heights])), strict=True):
+        text.xy = (1, height)
     return True
 
 
-def _write_at_ends(ax: Axes, handles: Mapping[str, Any], heights: Iterable[float]) -> list[Any]:
-    """Write the name of each curve at its height beside the panel, with the last value of a mean."""
+def _moved(y: Floats, line_height: float, pixels: float) -> Floats | None:
+    """Return where names stand in a panel so high, as shares of it; None where they would be far from their curves."""
+    moved = moved_apart(y, line_height / pixels)
+    if np.abs(moved - y).max() > line_height / pixels or moved.min() < 0 or moved.max() > 1:
+        return None
+    return moved
+
+
+def _write_at_ends(ax: Axes, handles: Mapping[str, Any]) -> list[Any]:
+    """Write the name of each curve beside the panel, with the last value of a mean."""
     low, high = ax.get_ylim()
     digits = decimals_of(0, (high - low) / 5)
     look: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center",
                             "fontsize": _SMALLER * float(ax.xaxis.label.get_fontsize()),
                             "annotation_clip": False}  # fmt: skip
     texts = []
-    for height, (name, line) in zip(heights, handles.items(), strict=True):
-        last = f"  {rounded(line.get_ydata()[-1], digits)}" if line.get_gid() == "mean" else ""
+    for name, line in handles.items():
+        height = line.get_ydata()[-1]
+        last = f"  {rounded(height, digits)}" if line.get_gid() == "mean" else ""
         texts.append(ax.annotate(name + last, (1, height), (4, 0), color=line.get_color(), **look))
     return texts

@@ -64,6 +64,7 @@ def draw_panels(
             wrap_labels(canvas.ax)
             name_curves_of_given(canvas.ax, named, canvas)
             thin_labels(np.array([canvas.ax]))
+        canvas.ax.figure.stale = True
         return canvas.ax
     size, grid = room.size(), room.grid
     if size is None:
@@ -89,6 +90,7 @@ def draw_panels(
         fit_rows(panels)
         if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
             _lower(panels)
+    panels[0].figure.stale = True  # it is laid out, not drawn
     if len(panels) > 1:
         return grid.shaped(panels)
     only: Axes = panels.item()

@@ -26,10 +26,12 @@ _LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
 
 
 def lay_out(figure: Any) -> None:
-    """Give panels the sizes that they will have, where a layout engine sets these."""
+    """Give panels the sizes that they will have, where a layout engine sets these and something has changed since."""
     engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
+    if engine is None or not figure.stale:
+        return
+    engine.execute(figure)
+    figure.stale = False
 
 
 def thin_ticks(ax: Axes, wide: float, high: float) -> None:

@@ -282,7 +282,7 @@ def _width_of(n_letters: int, size: float) -> float:
 
 
 def _write_beside(ax: Axes, picture: RowsPicture, size: float) -> None:
-    """Write the texts of rows at the right of the panel, in columns."""
+    """Write the texts of rows at the right of the panel, in columns; headings make the room for all of a column."""
     right = 0.0
     look: dict[str, Any] = {
         "xycoords": ax.get_yaxis_transform(),
@@ -298,6 +298,7 @@ def _write_beside(ax: Axes, picture: RowsPicture, size: float) -> None:
         for at, row in zip(picture.places.tolist(), picture.rows, strict=True):
             if row.texts:
                 written = ax.annotate(row.texts[place], (1, at), (right, 0), color=row.ink, **look)
+                written.set_in_layout(False)
                 _flag_open_end(written, row.texts[place])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.schema import caption_of
+from xcurves.draw.fitted import lay_out
 from xcurves.draw.look import import_pyplot
 from xcurves.pictures.rows import RowsPicture
 from xcurves.plotting.dispatch import plot
@@ -24,6 +25,7 @@ _PHONE = 3.7  # inches of a narrow screen
 _COLUMN, _HEIGHT = 6.2, 4.4  # inches of a column of the page, and of its lowest picture
 _FLAT = 1.5  # inches of the height of a single row, which stays as it is
 _WITH_TEXTS = 1.9  # height of rows with their texts below them, of that of rows
+_MARGIN = 0.1  # inches
 _LARGE = 400_000  # bytes of an SVG, beyond which a PNG is smaller
 # What a browser does not need in an SVG of matplotlib: comments, names of groups, digits of a point beyond the second
 # (numbers below one, which scale glyphs, stay), and indentation.
@@ -74,6 +76,7 @@ def draw(
             figure = _in_column(figure, partial(plot, data, view, **seed))
         elif narrow:
             figure.set_size_inches(_COLUMN, height if height < _FLAT else max(height, _HEIGHT))
+            lay_out(figure)
         caption = caption_of(said, figure)
         wide = _encode(figure)
         if not narrow:
@@ -127,6 +130,9 @@ def _compact(svg: bytes) -> bytes:
 
 
 def _saved(figure: Any, kind: str, metadata: dict[str, None]) -> bytes:
+    """Return a figure as it is laid out, without what is empty around it; `bbox_inches="tight"` would draw it twice."""
+    figure.set_layout_engine(None)
+    used = figure.get_tightbbox().padded(_MARGIN)
     made = BytesIO()
-    figure.savefig(made, format=kind, metadata=metadata, dpi=150, bbox_inches="tight")
+    figure.savefig(made, format=kind, metadata=metadata, dpi=150, bbox_inches=used)
     return made.getvalue()
