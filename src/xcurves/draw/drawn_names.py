@@ -38,6 +38,7 @@ def drawable(data: Labelled) -> Labelled:
         str(coord): values.to_numpy() for coord, values in data.coords.items() if values.dtype.kind in "OUT"
     }
     drawn_names = _drawn_names(names_of_coords.values())
+    changed = {}
     for coord, names in names_of_coords.items():
         are_pairs = coord == "pair" and set(_SIDES) <= names_of_coords.keys()
         if are_pairs and longest_line(names.flat) > _LONG:
@@ -45,12 +46,15 @@ def drawable(data: Labelled) -> Labelled:
             drawn = [f"{drawn_names.get(a, a)} -\n{drawn_names.get(b, b)}" for a, b in sides]
         else:
             drawn = [drawn_names.get(name, name) for name in names.ravel().tolist()]
+        if drawn == names.ravel().tolist():
+            continue
         values = np.empty(names.shape, dtype=object)
         values.reshape(-1)[:] = drawn
         if names.dtype.kind != "O":
             values = values.astype(str)
         # a copy of the array would copy the coordinates of all pairs with it
-        data = data.assign_coords({coord: data[coord].variable.copy(data=values)})
+        changed[coord] = data[coord].variable.copy(data=values)
+    data = data.assign_coords(changed)
 
     variables: Any = data.coords
     if isinstance(data, xr.Dataset):
