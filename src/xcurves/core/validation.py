@@ -261,6 +261,12 @@ def check_array(name: str, array: xr.DataArray) -> xr.DataArray:
     return array
 
 
+def check_not_empty(name: str, array: xr.DataArray) -> None:
+    """Refuse an array without elements."""
+    if not array.size:
+        raise Refusal(name, UNSAID, f"{name} is empty: sizes {dict(array.sizes)}", "Check the selection that made it")
+
+
 def numbers_of(values: Any) -> NDArray[np.float64] | None:
     """Return numbers of any shape, None if they are none."""
     try:

@@ -10,7 +10,7 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, provenance, validation
 from xcurves.core.driver import is_lazy
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, call, give
+from xcurves.core.refusal import Cure, Refusal, Verbatim, call, give
 from xcurves.say.numbers import listed, number
 
 _MOST_NAMED = 3  # algorithms that lack answers
@@ -150,13 +150,7 @@ def _reduced(
             "must have a dim 'run', whose runs are answers",
             f"Rename the dim of answers: da.rename({last}='run')",
         )
-    if not scores.size:
-        raise Refusal(
-            "scores",
-            UNSAID,
-            f"scores is empty: sizes {dict(scores.sizes)}",
-            "Check the selection that made it",
-        )
+    validation.check_not_empty("scores", scores)
     higher = direction.find(scores, higher_is_better).higher
     scores = scores.astype(np.float64)
     _refuse_other_scores(scores)

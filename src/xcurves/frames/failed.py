@@ -82,13 +82,7 @@ def fill_failed(
     scores, higher_is_better = direction.resolved(scores, higher_is_better)
     failed_value = failed_score(higher_is_better)
     scores = scores.astype(np.float64)
-    if not scores.size:
-        raise Refusal(
-            "scores",
-            UNSAID,
-            f"scores is empty: sizes {dict(scores.sizes)}",
-            "Check the selection that made it",
-        )
+    validation.check_not_empty("scores", scores)
     if not is_lazy(scores) and (scores == -failed_value).any():
         raise Refusal("scores", UNSAID, *wrong_infinity(higher_is_better))
     failed = scores == failed_value

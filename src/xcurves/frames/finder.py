@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from xcurves.core import matched_runs
 from xcurves.core.applicability import UNKNOWN_SAMPLER
+from xcurves.core.calls import later
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
 from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
-from xcurves.frames.items import settle_items
 from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
-from xcurves.frames.unnamed import unnamed_of, unused_of, varies
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_columns import without_text_summaries
 from xcurves.frames.wide_tables import doubt_of_columns, long_form
 from xcurves.say.numbers import listed as in_words
+
+if TYPE_CHECKING:
+    from xcurves.frames import items, unnamed
+else:
+    items, unnamed = later("xcurves.frames", "items", "unnamed")
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
@@ -228,26 +232,28 @@ class _Finder(Found):
         self.roles["algorithm"] = found
 
     def _constant_in_items(self) -> tuple[str, ...]:
-        return settle_items(self.frame, self.roles["tasks"], self.used, None, self.passage).constant
+        if len(self.items) != 1:
+            return ()
+        return items.settle_items(self.frame, self.roles["tasks"], self.used, None, self.passage).constant
 
     def _settle_items(self) -> None:
         """Take items that each algorithm has as tasks, and say what is not used of them."""
         if "tasks" in self.typed and self.passage is None:
             return
-        items = settle_items(
-            self.frame,
-            self.roles["tasks"],
-            self.used,
-            self.roles["algorithm"],
-            self.passage,
-        )
-        self.frame, self.passage = items.frame, items.passage
-        self.roles["tasks"] = items.tasks
-        if items.passage is not None:
-            self.made.append(f"tasks of one {items.passage} belong together")
-        if items.constant:
-            self.made.append(f"{', '.join(items.constant)} not used: the same in all rows of a task")
-        self.constant = items.constant
+        if len(self.items) == 1:
+            settled = items.settle_items(
+                self.frame,
+                self.roles["tasks"],
+                self.used,
+                self.roles["algorithm"],
+                self.passage,
+            )
+            self.frame, self.passage, self.constant = settled.frame, settled.passage, settled.constant
+            self.roles["tasks"] = settled.tasks
+        if self.passage is not None:
+            self.made.append(f"tasks of one {self.passage} belong together")
+        if self.constant:
+            self.made.append(f"{', '.join(self.constant)} not used: the same in all rows of a task")
 
     # numbers
 
@@ -267,8 +273,8 @@ class _Finder(Found):
         measures = [name for name in self.others if roles.is_measure(self.frame[name])]
         keys = self.keys("algorithm", "tasks", "run")
         if len(measures) == 1 and keys:
-            unnamed = unnamed_of(self.frame, [*self.used, *measures], keys)
-            if unnamed is not None and set(self.others) <= {*measures, *unnamed.columns}:
+            found = unnamed.unnamed_of(self.frame, [*self.used, *measures], keys)
+            if found is not None and set(self.others) <= {*measures, *found.columns}:
                 self.inferred = {"score": measures[0]}
                 self.roles |= self.inferred
                 self.others = []
@@ -284,7 +290,7 @@ class _Finder(Found):
         if self.roles["algorithm"] is not None and not is_stuck:
             return  # rows that repeat are asked about later
         keys = [*self.keys("tasks", "algorithm", "run"), *steps[:1]]
-        settings = unnamed_of(self.scored, [*self.used, *self.others, *self.constant, *steps], keys)
+        settings = unnamed.unnamed_of(self.scored, [*self.used, *self.others, *self.constant, *steps], keys)
         if settings is not None and settings.telling:
             self.settings = settings.telling[0]
 
@@ -301,10 +307,10 @@ class _Finder(Found):
         if not keys or not self.frame.duplicated(keys).any() or self._has_joined_answers:
             return
         used = [*self.used, *self.others, *self.constant]
-        self.unnamed = unnamed_of(self.scored, used, keys)
+        self.unnamed = unnamed.unnamed_of(self.scored, used, keys)
         if self.unnamed is not None:
             return
-        unused = unused_of(self.scored, used, keys)
+        unused = unnamed.unused_of(self.scored, used, keys)
         if unused:
             self.made.append(f"each row is a run, {in_words(unused)} not used")
         self.frame = self.frame.assign(**{_RUN: self.frame.groupby(keys).cumcount()})
@@ -333,7 +339,7 @@ class _Finder(Found):
         if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
             labels = roles.could_be_labels(self.frame, self.used)
             groups = self.keys("algorithm", "tasks")
-            self.missing["run"] = [name for name in labels if not groups or varies(self.frame, groups, name)]
+            self.missing["run"] = [name for name in labels if not groups or unnamed.varies(self.frame, groups, name)]
 
 
 def _refuse_dependent_trials(frame: pd.DataFrame, algorithm: Sequence[str]) -> None:

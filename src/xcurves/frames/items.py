@@ -1,4 +1,4 @@
-"""Items of an evaluation as tasks, in the passages that they belong to; and folds of a data set as matched runs."""
+"""Items of an evaluation as tasks, in the passages that they belong to."""
 
 from __future__ import annotations
 
@@ -42,12 +42,9 @@ def settle_items(
     algorithm: str | None,
     passage: str | None = None,
 ) -> Items:
-    """Return which tasks are items and what they belong to; `passage` is a column that was named."""
-    items = [name for name in tasks if is_item(name)]
-    others = [name for name in tasks if name not in items]
-    if len(items) != 1:
-        return Items(frame, list(tasks), passage)
-    item = items[0]
+    """Return what tasks are of which one is of items, and what they belong to; `passage` is a column that was named."""
+    (item,) = filter(is_item, tasks)
+    others = [name for name in tasks if name != item]
     if passage is None:
         passage = _passage_of(frame, item, [*used, *tasks])
     keys = [item]

@@ -18,7 +18,6 @@ from xcurves.frames.columns import numbers
 from xcurves.frames.mixed_runs import doubt_of_rungs
 from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, either, keys_of, repeats
 from xcurves.frames.roles import likeliest, n_labels
-from xcurves.frames.unnamed import doubt_of_unnamed
 from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
@@ -100,13 +99,21 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
     kinds = (
         _doubt_of_ends,
         _doubt_of_parts,
-        doubt_of_unnamed,
+        _doubt_of_unnamed,
         _doubt_of_rising,
         doubt_of_rungs,
         _doubt_of_strangers,
         _doubt_of_answers,
     )
     return next((doubt for kind in kinds if (doubt := kind(found)) is not None), None)
+
+
+def _doubt_of_unnamed(found: Found) -> Doubt | None:
+    if found.unnamed is None:
+        return None
+    from xcurves.frames.unnamed import doubt_of_unnamed  # which frames of known names do without
+
+    return doubt_of_unnamed(found, found.unnamed)
 
 
 def _doubt_of_direction(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:

@@ -113,12 +113,10 @@ def _is_balanced(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
     return bool(n_labels(frame[name]) <= _MOST_LABELS and n_rows.min() > 1 and n_rows.max() <= 2 * n_rows.min())
 
 
-def doubt_of_unnamed(found: Found) -> Doubt | None:
+def doubt_of_unnamed(found: Found, unnamed: Unnamed) -> Doubt:
     """Return what to ask where columns of unknown names could be the runs and steps, or the tasks."""
-    if found.unnamed is None:
-        return None
-    names = found.unnamed.columns
-    readings = [found.inferred | chosen for chosen in _readings(found, found.unnamed)]
+    names = unnamed.columns
+    readings = [found.inferred | chosen for chosen in _readings(found, unnamed)]
     said = set(ROLES) & set(found.typed)
     readings = [chosen for chosen in readings if not said & set(chosen)]
     choices = [Choice(chosen, _compared(found, chosen)) for chosen in readings]
