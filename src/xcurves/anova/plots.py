@@ -13,12 +13,11 @@ from xcurves.anova.text import by_welch, claims, tests_that_speak
 from xcurves.core import labels, provenance
 from xcurves.core.validation import is_without_training
 from xcurves.pictures.cells import CellsPicture, by_task, sign_cells, task_labels
-from xcurves.pictures.pair_rows import rows_of_pairs
+from xcurves.pictures.pair_rows import label_of_pairs, rows_of_pairs
 from xcurves.pictures.rows import Column, Mark, Row, RowsPicture, marks_of
 from xcurves.pictures.styles import Style
-from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import label_of, number, p_text, with_units
-from xcurves.say.pairs import displayed_pairs, keeps_direction, lower_is_better
+from xcurves.say.numbers import label_of, number, p_text
+from xcurves.say.pairs import displayed_pairs
 
 _NAMED = 5  # algorithms that a title names
 _PITCH_OF_F = 1.4  # height of a row of F ratios, of the usual one
@@ -104,12 +103,8 @@ def _or_none(value: float, text: str) -> str:
 
 def differences(result: xr.Dataset) -> RowsPicture:
     """Return the difference of every pair with its interval and p, grouped by the better algorithm."""
-    more = "lower" if lower_is_better(result) else "higher"
-    label = f"how much {more} in mean {score_name(result)}"
-    if keeps_direction(result):
-        label = f"difference of mean {score_name(result)}"
     flags = frozenset() if is_without_training(result) else frozenset({"over training"})
-    return rows_of_pairs(result, displayed_of(result), with_units(label, result["difference"]), flags)
+    return rows_of_pairs(result, displayed_of(result), label_of_pairs(result), flags)
 
 
 def displayed_of(result: xr.Dataset) -> xr.Dataset:

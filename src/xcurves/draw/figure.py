@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core.refusal import Refusal
+from xcurves.core.schema import Picture
 from xcurves.draw.canvas import Canvas, check_axes
 from xcurves.draw.curve_names import name_curves, name_curves_of_given
 from xcurves.draw.drawn_names import wrapped
@@ -26,6 +27,7 @@ from xcurves.draw.fitted import (
 )
 from xcurves.draw.look import import_pyplot
 from xcurves.draw.room import LARGEST, Room
+from xcurves.draw.shapes import draw_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +39,10 @@ _ONE_ROW, _HIGH_OF_ROW = (1.6, 0.4)
 
 
 class Cell(NamedTuple):
-    """A panel: its title and what draws it."""
+    """A panel: its title and what it shows."""
 
     title: str
-    draw: Callable[[Axes], object]
+    picture: Picture
 
 
 def draw_panels(
@@ -111,7 +113,7 @@ def _draw_cell(cell: Cell, ax: Axes, letters: float = np.inf) -> None:
     """Draw a cell; a line of its title has so many letters."""
     if cell.title:
         ax.set_title(wrapped(cell.title, letters), fontsize="medium")
-    cell.draw(ax)
+    draw_picture(ax, cell.picture)
 
 
 def _add_title(panels: NDArray[Any], cells: Sequence[Cell], title: str) -> None:

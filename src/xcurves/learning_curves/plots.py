@@ -230,14 +230,8 @@ def scatter(fit: xr.Dataset) -> CurvesPicture:
 
 
 def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
-    """Yield the style of each algorithm that has errors, its curve and its name."""
-    if "algorithm" not in fit.dims:
-        yield style_in(fit), fit, ""
-        return
-    for place, label in enumerate(fit["algorithm"].to_numpy()):
-        curve = fit.isel(algorithm=place)
-        if curve["n_folds"].any():
-            yield style_in(curve), curve, str(label)
+    """Return the style of each algorithm that has errors, its curve and its name."""
+    return (each for each in _algorithms(fit) if each[1]["n_folds"].any())
 
 
 def isoflop(fit: xr.Dataset) -> CurvesPicture:

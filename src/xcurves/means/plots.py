@@ -17,7 +17,7 @@ from xcurves.core.validation import is_without_training
 from xcurves.kernels.one_task import level_means
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, of_one_kind, with_own_kind
 from xcurves.pictures.rows import Mark, Row, RowsPicture
-from xcurves.pictures.styles import style_in, with_styles
+from xcurves.pictures.styles import Style, style_in, with_styles
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import label_of, number, short_level
 
@@ -92,14 +92,11 @@ def pictures_of(
 
     `runs` says whether the runs of `curves` are seen; None: where there is no mean, or one run.
     """
-    if "algorithm_style" not in means.coords:
-        means = with_styles(means, {})
     dims = labels.extra_dims(means["mean_curve"])
     known_runs: Sequence[Sequence[list[Run]]] | None = None
     if curves is not None:
         known_runs = runs_of(curves, float(means.attrs["smooth"]))
-    parts = [means.isel(algorithm=place) for place in range(means.sizes["algorithm"])]
-    looks = [(str(part["algorithm"].item()), style_in(part)) for part in parts]
+    looks = _looks(means)
     pictures = []
     for task, (name, in_task) in enumerate(zip(labels.task_prefixes(means, dims), mean_lines(means), strict=True)):
         lines = []
@@ -125,6 +122,13 @@ def pictures_of(
             )
         )
     return of_one_kind(list(map(with_own_kind, pictures)))
+
+
+def _looks(means: xr.Dataset) -> list[tuple[str, Style]]:
+    """Return the name and the style of each algorithm."""
+    if "algorithm_style" not in means.coords:
+        means = with_styles(means, {})
+    return [(str(part["algorithm"].item()), style_in(part)) for part in labels.each_of(means, "algorithm")]
 
 
 def _shows_runs(mean: MeanLine, runs: bool | None) -> bool:
@@ -190,10 +194,7 @@ def rows_of_scores(
 
     Without `runs` those of algorithms without a band are seen.
     """
-    if "algorithm_style" not in means.coords:
-        means = with_styles(means, {})
-    parts = [means.isel(algorithm=place) for place in range(means.sizes["algorithm"])]
-    looks = [(str(part["algorithm"].item()), style_in(part)._replace(marker="D")) for part in parts]
+    looks = [(name, style._replace(marker="D")) for name, style in _looks(means)]
     label = label_of(curves)
     if not is_without_training(curves):
         label = f"{label} at {label_of(curves['training'])} {short_level(curves['training'].item())}"

@@ -16,7 +16,7 @@ from xcurves.multi_task.too_few import noun_of
 from xcurves.pictures.cells import CellsPicture, probability_cells
 from xcurves.pictures.curves import CurvesPicture, Line, PairBars, Scale
 from xcurves.pictures.pair_curves import pair_curves
-from xcurves.pictures.pair_rows import rows_of_pairs
+from xcurves.pictures.pair_rows import label_of_pairs, rows_of_pairs
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of
 from xcurves.pictures.styles import BLACK, Style, bounds_of, style_in
 from xcurves.say.compared_pairs import score_name
@@ -28,8 +28,6 @@ from xcurves.say.pairs import (
     PairRow,
     better_first,
     is_shown,
-    keeps_direction,
-    lower_is_better,
     most_ahead,
     pairs_by_size,
     say_open_ends,
@@ -81,12 +79,7 @@ def forest(result: xr.Dataset) -> RowsPicture:
     which = f"these {noun_of(result)}s"
     if claim == "random":
         which = f"{noun_of(result)}s like these"
-    more = "lower" if lower_is_better(result) else "higher"
-    label = f"how much {more} in mean {score_name(result)}"
-    if keeps_direction(result):
-        label = f"difference of mean {score_name(result)}"
-    label = with_units(label, result["difference"])
-    return rows_of_pairs(result, displayed, f"{label}\n{which}", frozenset({f"of {claim}"}))
+    return rows_of_pairs(result, displayed, f"{label_of_pairs(result)}\n{which}", frozenset({f"of {claim}"}))
 
 
 def _forest_of_tasks(result: xr.Dataset) -> RowsPicture:

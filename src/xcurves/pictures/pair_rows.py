@@ -10,13 +10,22 @@ import xarray as xr
 
 from xcurves.pictures.rows import Column, Mark, Row, RowsPicture
 from xcurves.pictures.styles import Style, style_in
-from xcurves.say.numbers import decimals_of, p_text, rounded
-from xcurves.say.pairs import PairRow, between, heading, keeps_direction, most_ahead, rows_of
+from xcurves.say.compared_pairs import score_name
+from xcurves.say.numbers import decimals_of, p_text, rounded, with_units
+from xcurves.say.pairs import PairRow, between, heading, keeps_direction, lower_is_better, most_ahead, rows_of
 
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
 ABOVE, BELOW = "> 0", "< 0"  # ends that the test set to 0
 NAMES_OF_COLUMNS = ("estimate", "interval", "p")
 _GREY, _INK = "#999999", "#737373"  # of pairs that are not shown to differ
+
+
+def label_of_pairs(result: xr.Dataset) -> str:
+    """Return the label of differences of mean scores, which stand below the better algorithm unless pairs are named."""
+    label = f"how much {'lower' if lower_is_better(result) else 'higher'} in mean {score_name(result)}"
+    if keeps_direction(result):
+        label = f"difference of mean {score_name(result)}"
+    return with_units(label, result["difference"])
 
 
 def rows_of_pairs(

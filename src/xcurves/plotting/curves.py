@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from xcurves.draw.canvas import Canvas, styled
 from xcurves.draw.drawn_names import drawable
 from xcurves.draw.figure import Cell, draw_panels
 from xcurves.draw.room import Room
-from xcurves.draw.shapes import draw_picture
 from xcurves.means.kinds import CURVES_CAPTION, SCORES_CAPTION
 from xcurves.means.mean_curves import mean_curves
 from xcurves.means.plots import has_no_mean, pictures_of, rows_of_scores
@@ -71,7 +69,7 @@ def plot_curves(data: xr.DataArray, canvas: Canvas, options: Mapping[str, Any]) 
     )
     refusal = room.refusal("runs", dims, "algorithm" if is_apart else None, [] if is_apart else dims, "to_frame")
     cells = [
-        Cell(panel.title, partial(draw_picture, picture=picture))
+        Cell(panel.title, picture)
         for panel, picture in zip(split(array, dims), _in_panels(array, pictures, dims), strict=True)
     ]
     axes = draw_panels(

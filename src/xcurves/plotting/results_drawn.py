@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,6 @@ from xcurves.draw.drawn_names import drawable
 from xcurves.draw.figure import Cell, draw_panels
 from xcurves.draw.room import FEW, Grid, Room
 from xcurves.draw.rows import with_texts_below
-from xcurves.draw.shapes import draw_picture
 from xcurves.pictures.curves import CurvesPicture, in_panels
 from xcurves.pictures.rows import RowsPicture
 from xcurves.pictures.styles import with_dashes
@@ -67,10 +65,7 @@ class _Drawn(NamedTuple):
     @property
     def cells(self) -> list[Cell]:
         """What draws each panel."""
-        return [
-            Cell(title, partial(draw_picture, picture=picture))
-            for title, picture in zip(self.titles, self.pictures, strict=True)
-        ]
+        return [Cell(title, picture) for title, picture in zip(self.titles, self.pictures, strict=True)]
 
 
 def plot_result(
