@@ -15,12 +15,11 @@ from plotly.graph_objects import Figure
 from xcurves.anova.contrast import Weights
 from xcurves.array_types import Floats
 from xcurves.core import validation
-from xcurves.core.known import Duplicates, Find
+from xcurves.core.known import AlignMethod, Duplicates, Find, On
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.weights import TrainingWeights
 from xcurves.distributions.descriptions import Interval
 from xcurves.distributions.trial_checks import Dims, Numbers
-from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.normalize import Reference
 from xcurves.kernels.looks.sequential_pvalues import Spending
 from xcurves.kernels.one_task.shifted_contrasts import Alternative

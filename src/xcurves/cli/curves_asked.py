@@ -18,11 +18,11 @@ from xcurves.cli.options import WORST, command_with, not_found, repeats_scores
 from xcurves.cli.score_options import with_direction
 from xcurves.cli.sources import Table, read_as
 from xcurves.core import direction, labels, short_runs, validation
+from xcurves.core.known import On
 from xcurves.core.labels import DIMS, did_you_mean
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import check_curves
-from xcurves.frames.grids import On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.reading import Reading
 from xcurves.frames.to_curves import as_found

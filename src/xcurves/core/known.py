@@ -9,6 +9,8 @@ from enum import Enum
 from typing import Any, Literal
 
 import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
 
 
 class Find(Enum):
@@ -21,6 +23,9 @@ class Find(Enum):
 
 
 FIND: Literal[Find.FIND] = Find.FIND
+# the levels that runs are brought to, and how a run gets a score at one
+On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
+AlignMethod = Literal["previous", "linear", "nearest", "mean"]
 # what several rows of one run at one level become
 Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
 ATTRS = "xcurves"  # the attr of a frame that has it, as plain JSON

@@ -18,12 +18,13 @@ from xcurves.core import (
     provenance,
     short_runs,
 )
+from xcurves.core.known import AlignMethod, On
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice, check_curves, has_own_levels
 from xcurves.frames import grids
 from xcurves.frames.budgets import at_budgets, check_budgets
 from xcurves.frames.failed import count_failures, with_count
-from xcurves.frames.grids import AlignMethod, Asked, GridLevels, On
+from xcurves.frames.grids import Asked, GridLevels
 from xcurves.frames.run_ends import RunEnds, check_runs_short, say_short_runs
 from xcurves.kernels.times import ragged
 

@@ -14,6 +14,7 @@ from xcurves.core import (
     provenance,
     validation,
 )
+from xcurves.core.known import AlignMethod, On
 from xcurves.core.refusal import (
     Refusal,
     Text,
@@ -22,7 +23,6 @@ from xcurves.core.refusal import (
     give,
 )
 from xcurves.frames import grids
-from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.run_ends import RunEnds
 from xcurves.kernels.times import ragged
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import labels, provenance, run_checks, short_runs, validation
+from xcurves.core.known import AlignMethod, On
 from xcurves.core.refusal import (
     PYTHON,
     UNSAID,
@@ -27,8 +28,6 @@ from xcurves.core.refusal import (
 )
 from xcurves.kernels.times.ragged import METHODS, Rows, ranges
 
-On = Literal["intersection", "union", "final"] | Sequence[float] | NDArray[Any] | xr.DataArray
-AlignMethod = Literal["previous", "linear", "nearest", "mean"]
 _NAMED = ("intersection", "union", "final")
 _SHOWN = 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import direction, labels, provenance, run_checks, short_runs
+from xcurves.core.calls import later
 from xcurves.core.failed_runs import SHORT
-from xcurves.core.known import Duplicates
+from xcurves.core.known import AlignMethod, Duplicates, On
 from xcurves.core.matched_runs import MATCHED, NUMBERED
 from xcurves.core.names import is_metric
 from xcurves.core.refusal import (
@@ -28,7 +29,6 @@ from xcurves.core.refusal import (
     give,
 )
 from xcurves.core.validation import check_choice
-from xcurves.frames import grids
 from xcurves.frames import rows as frame_rows
 from xcurves.frames.columns import (
     check_frame,
@@ -36,7 +36,6 @@ from xcurves.frames.columns import (
     names_of,
     numbers,
 )
-from xcurves.frames.grids import AlignMethod, Asked, On
 from xcurves.frames.mixed_runs import (
     Named,
     ask_of_ends,
@@ -47,6 +46,11 @@ from xcurves.frames.mixed_runs import (
 from xcurves.frames.reading import Reading
 from xcurves.frames.rows import OF_READING, SAY_FAILED, said_of, scores_of_rows, with_failures
 from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
+
+if TYPE_CHECKING:
+    from xcurves.frames import grids
+else:
+    (grids,) = later("xcurves.frames", "grids")
 
 _REPEAT = "_xcurves_repeat"  # no column has this name
 _OF_ROWS = tuple(f"to_dataarray({option}=" for option in ("duplicates", "resumed", "missing_scores"))
@@ -197,7 +201,7 @@ def _check_asked(
     tolerance: float | None,
     training: str | None,
     levels: str,
-) -> Asked | None:
+) -> grids.Asked | None:
     check_choice("levels", levels, ("union", "run"))
     argument: str = "tolerance"
     given: object = tolerance
@@ -333,7 +337,7 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
     return at_levels(rows, runs.size, grid, None, None)
 
 
-def _aligned(rows: Rows, runs: xr.DataArray, asked: Asked) -> tuple[xr.DataArray, list[str]]:
+def _aligned(rows: Rows, runs: xr.DataArray, asked: grids.Asked) -> tuple[xr.DataArray, list[str]]:
     """Return scores at the levels of a grid, (*extra, algorithm, run, training), and what was dropped."""
     # A run that ends with an infinite score failed: it cuts no other run.
     ends = short_runs.ends_of_rows(rows, runs)

@@ -12,6 +12,7 @@ from xcurves.core import (
     provenance,
     short_runs,
 )
+from xcurves.core.known import On
 from xcurves.core.refusal import (
     Cure,
     Refusal,
@@ -22,7 +23,6 @@ from xcurves.core.refusal import (
 )
 from xcurves.core.short_runs import RunsShort
 from xcurves.core.validation import check_choice
-from xcurves.frames.grids import On
 
 # What a history says of lazy curves, whose short runs are not known yet.
 _LAZILY = {

@@ -12,7 +12,7 @@ import xarray as xr
 from pandas.api.types import is_list_like
 
 from xcurves.core import labels, provenance
-from xcurves.core.known import FIND, Duplicates, Find
+from xcurves.core.known import FIND, AlignMethod, Duplicates, Find, On
 from xcurves.core.labels import DIMS
 from xcurves.core.names import dim_of
 from xcurves.core.refusal import Cure, Missing, WrongType, give
@@ -25,7 +25,6 @@ from xcurves.frames.columns import (
     with_text_names,
 )
 from xcurves.frames.finder import read_settled
-from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.reading import ARGUMENTS, Reading, as_list
 from xcurves.frames.roles import n_labels, numeric_columns

@@ -10,13 +10,12 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.known import FIND, Duplicates, Find
+from xcurves.core.known import FIND, AlignMethod, Duplicates, Find, On
 from xcurves.core.refusal import Cure, Refusal, Verbatim, give
 from xcurves.frames.columns import (
     as_pandas,
     columns_named,
 )
-from xcurves.frames.grids import AlignMethod, On
 from xcurves.frames.to_curves import to_dataarray
 from xcurves.frames.wide import of_each_value
 
