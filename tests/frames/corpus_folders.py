@@ -123,6 +123,14 @@ INPUTS["folders eval and test of each run"] = Input(
     at(*crossed(AB, RUNS, ["eval", "test"], ["progress.csv"])),
     Asks("logs of several data, eval or test", 2, {"'{algorithm}/{run}/eval'": TWO, "'{algorithm}/{run}/test'": TWO}),
 )
+INPUTS["a folder in which all logs lie below eval and test of each run"] = Input(
+    at(*crossed(AB, RUNS, ["eval", "test"], ["logs"], ["progress.csv"])),
+    Asks(
+        "logs of several data, eval or test",
+        2,
+        {"'{algorithm}/{run}/eval/logs'": TWO, "'{algorithm}/{run}/test/logs'": TWO},
+    ),
+)
 INPUTS["files eval and test of each run"] = Input(
     at(*crossed(AB, RUNS, ["eval.csv", "test.csv"])),
     Asks("logs of several data, eval or test", 2, {"'{algorithm}/{run}/eval.csv'": TWO}),

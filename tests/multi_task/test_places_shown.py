@@ -10,8 +10,8 @@ import xarray as xr
 
 import xcurves
 from items import KIND, compare, make_items
+from xcurves.draw import room
 from xcurves.multi_task.place_plots import joined_stretches
-from xcurves.plotting import facets
 
 matplotlib = pytest.importorskip("matplotlib")
 ACCURACY = np.linspace(0.2, 0.8, 8)
@@ -117,7 +117,7 @@ def test_of_many_algorithms_places_are_drawn_and_written_on_the_page(tmp_path, m
     assert labels[0] == labels[1] == ["place", "mean accuracy (%)"]
     matplotlib.pyplot.close("all")
     # where no figure has room the page says so
-    monkeypatch.setattr(facets, "_MOST_INCHES", 14.0)
+    monkeypatch.setattr(room, "_MOST_INCHES", 14.0)
     page = xr.DataTree.from_dict({"across_tasks": many}).curves.report(tmp_path / "page.html").read_text()
     assert "Not drawn: view 'places' of so many rows" in unescape(page)
 

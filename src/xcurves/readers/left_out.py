@@ -97,23 +97,34 @@ def _ask(several: Sequence[Sequence[_Part]], root: Path) -> None:
     choices = []
     for word in dict.fromkeys(part.word for parts in several for part in parts):
         those = [part for parts in several for part in parts if part.word == word]
-        choices.append(Choice({"names": _pattern_of(those[0], root)}, f"{how_many(len(those), 'log')} of {word}"))
+        choices.append(Choice({"names": _pattern_of(those, root)}, f"{how_many(len(those), 'log')} of {word}"))
     shown = " or ".join(part.word for part in several[0])
     raise of_paths(f"{root}: runs have logs of several data, {shown}", choices, str(root))
 
 
-def _pattern_of(part: _Part, root: Path) -> str:
+def _pattern_of(parts: Sequence[_Part], root: Path) -> str:
     """Return the pattern of the paths of the logs of a part of the data."""
+    part = parts[0]
     before, _ = part.around
+    *_, file = names = part.log.relative_to(root).parts
     place = len(before)
-    folders = [*before, *part.log.relative_to(root).parts[place + 1 : -1]]
-    home = root.joinpath(*folders)
+    below = names[place + 1 : -1]
+    same = _names_of_all(parts, root)
+    varying = [name for name in below if name not in same]
+    home = root.joinpath(*before, *varying)
     *levels, _ = path_pattern(root, home / "log", home).split("/")
+    fields = iter(levels[place:])
+    after = [name if name in same else next(fields) for name in below]
     word = part.word
-    is_file = part.log.relative_to(root).parts[place : place + 1] == (part.log.name,)
-    if is_file:
-        word = part.log.name
-    return "/".join([*levels[:place], word, *levels[place:]])
+    if names[place : place + 1] == (file,):
+        word = file
+    return "/".join([*levels[:place], word, *after])
+
+
+def _names_of_all(parts: Sequence[_Part], root: Path) -> set[str]:
+    """Return names without a number of folders below the part of the data in which every log lies, such as "logs"."""
+    names = [set(part.log.relative_to(root).parts[len(part.around[0]) + 1 : -1]) for part in parts]
+    return {name for name in set.intersection(*names) if not any(letter.isdigit() for letter in name)}
 
 
 def without_copies(logs: Sequence[Path], root: Path) -> tuple[list[Path], list[str]]:
