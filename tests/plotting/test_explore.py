@@ -11,6 +11,7 @@ from browser import EXECUTABLE, Browser
 from plotly_traces import numbers, of, unpacked
 from refusals import refused
 from strategies import make_curves, make_errors
+from synthetic_results import synthetic_result
 from xcurves.core.refusal import call, give
 from xcurves.draw.interactive import interactive_figure
 from xcurves.draw.shapes import draw_picture
@@ -282,6 +283,28 @@ def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
         assert not [url for url in asked[1:] if not url.startswith(("data:", "blob:"))]
         assert not browser.told("Runtime.exceptionThrown", "Page.javascriptDialogOpening")
         assert browser.ask("document.querySelectorAll('a[href^=javascript]').length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
+def test_the_menu_sets_points_with_their_intervals_and_leaves_the_legend(tmp_path):
+    predicted = synthetic_result("fit_power_law", 2, 3).curves.predict([5000, 9000])
+    path = tmp_path / "explore.html"
+    predicted.curves.explore("prediction").write_html(path)
+    points = f"(() => {{ {GRAPH} return gd._fullData.filter(one => one.meta === 'points' && one.error_y.array)"
+    with Browser() as browser:
+        browser.open(path, 1000, 700)
+        click(browser, "document.querySelectorAll('.legendtoggle')[1]")
+        click(browser, "document.querySelector('.updatemenu-header')")
+        click(browser, "[...document.querySelectorAll('.updatemenu-dropdown-button')][1]")
+        assert browser.ask(f"{points}.map(one => one.visible) }})()") == [True, "legendonly", True]
+        y, arms = (browser.ask(f"{points}.map(one => Array.from(one.{name})) }})()") for name in ("y", "error_y.array"))
+        second = predicted.isel(task=1)
+        np.testing.assert_array_equal(y, second["prediction"].astype("f4"))
+        upper = second["prediction_ci"].sel(ci_bound="upper") - second["prediction"]
+        np.testing.assert_allclose(arms, upper)
+        assert not browser.told("Runtime.exceptionThrown")
 
 
 @pytest.mark.browser

@@ -63,7 +63,7 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
 
     Bands of curves are t intervals of the mean of runs at each level by itself; those of all tasks are for these tasks,
     with degrees of freedom by Satterthwaite. They are drawn at the levels that all runs of the algorithm have in the
-    task. A single run has none. Bands of results are their own.
+    task. A single run has none. Bands of results are their own; below, bars mark where pairs or levels differ.
 
     Lines of many levels are drawn by the lowest and the highest value of each column of pixels. With more than a
     million numbers, single runs are there for the first entry of the menu only; the title says so.
