@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.distributions.text import say_statistic, statistics
 from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sign_cells
@@ -17,23 +16,15 @@ from xcurves.pictures.curves import CurvesPicture, Line, Rule, Scale, along_trai
 from xcurves.pictures.pair_rows import MOST_ROWS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, plain_rows
 from xcurves.pictures.steps import StepsPicture
-from xcurves.pictures.styles import Style, bounds_of, style_in
+from xcurves.pictures.styles import Style, bounds_of, styled_parts
 from xcurves.say.numbers import label_of, with_units
 from xcurves.say.pairs import pairs_by_size
 
 
-def styled_groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str | None]]:
-    """Yield what belongs to each label of a dim, of algorithms only those that have trials, with its style and name."""
-    if dim not in result.dims:
-        yield (
-            style_in(result),
-            result,
-            str(result[dim].item()) if dim in result.coords else None,
-        )
-        return
-    for group in labels.each_of(result, dim):
-        if dim != "algorithm" or group["n_trials"].any():
-            yield style_in(group, dim), group, str(group[dim].item())
+def _groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str]]:
+    """Return the style, the part and the name of each label of a dim, of algorithms only those that have trials."""
+    parts = styled_parts(result, dim)
+    return (each for each in parts if dim not in result.dims or dim != "algorithm" or each[1]["n_trials"].any())
 
 
 def say_shade(result: xr.Dataset, what: str) -> str:
@@ -53,13 +44,13 @@ def _lines(
 ) -> list[Line]:
     """Return a line of a variable against x for each label of a dim, with its band where there is one."""
     lines = []
-    for place, (style, group, label) in enumerate(styled_groups(result, dim)):
+    for place, (style, group, label) in enumerate(_groups(result, dim)):
         ends = {}
         if band in group:
             low, high = bounds_of(group[band]).clip(*limits)
             ends = {"low": low, "high": high}
         at, values = group[x].to_numpy().astype(float), group[name].to_numpy()
-        lines.append(Line(label or "", style, at, values, **ends, steps=steps, place=place))
+        lines.append(Line(label, style, at, values, **ends, steps=steps, place=place))
     return lines
 
 
@@ -112,9 +103,9 @@ def _over_scores(result: xr.Dataset, *, above: bool) -> StepsPicture:
 def statistic(result: xr.Dataset) -> RowsPicture:
     """Return one statistic with its intervals, a row for each group of trials."""
     name, rows = _one_statistic(result), []
-    for style, group, label in styled_groups(result):
+    for style, group, label in _groups(result):
         (mark,) = marks_of(statistics(group), group["statistic_ci"], style)
-        rows.append(Row(label or "", (mark,)))
+        rows.append(Row(label, (mark,)))
     label = with_units(say_statistic(result, name), result["score_mean"])
     return RowsPicture(tuple(rows), label, reference=None)
 

@@ -17,7 +17,7 @@ from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.pictures.curves import CurvesPicture, Key, Line, Points, Rule, Scale, Shade
 from xcurves.pictures.rows import Row, RowsPicture, marks_of
-from xcurves.pictures.styles import BLACK, SHADE, Style, bounds_of, rising, style_in, style_of
+from xcurves.pictures.styles import BLACK, SHADE, Style, bounds_of, rising, style_of, styled_parts
 from xcurves.say.numbers import label_of, number, short_level, with_units
 
 _POINTS = 200
@@ -115,7 +115,7 @@ def _log_around(label: str, heights: Sequence[Floats]) -> Scale:
 
 def predictions(predicted: xr.Dataset) -> CurvesPicture:
     """Return measured errors, the curve fitted to them and predicted errors with intervals, on logarithmic axes."""
-    curves = list(_algorithms(predicted))
+    curves = list(styled_parts(predicted))
     lines, shades, points, sizes, heights = [], [], [], [], []
     for place, (style, curve, name) in enumerate(curves):
         levels, errors, fitted = _measured_of(curve)
@@ -172,24 +172,13 @@ def _ahead_of(levels: Floats, fitted: Floats, asked: Floats, found: Floats) -> t
     return np.append(levels[-1], asked[beyond]), np.append(fitted[-1], found[beyond])
 
 
-def _algorithms(result: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
-    """Yield the style, the part and the name of each algorithm, "" where there is one."""
-    if "algorithm" not in result.dims:
-        yield style_in(result), result, ""
-        return
-    for place, label in enumerate(result["algorithm"].to_numpy().tolist()):
-        part = result.isel(algorithm=place)
-        yield style_in(part), part, str(label)
-
-
 def learners(compared: xr.Dataset) -> RowsPicture:
     """Return by how much one parameter of each learner differs from that of the reference, with its interval."""
     rows = []
-    for style, part, name in _algorithms(compared):
+    for style, part, name in styled_parts(compared):
         (mark,) = marks_of(part["difference"], part["difference_ci_simultaneous"], style)
         is_shown = mark.low > 0 or mark.high < 0
-        named = name or str(part.coords.get("algorithm", xr.DataArray("difference")).item())
-        rows.append(Row(named, (mark._replace(filled=is_shown, flag="shown" if is_shown else None),)))
+        rows.append(Row(name or "difference", (mark._replace(filled=is_shown, flag="shown" if is_shown else None),)))
     (param,) = compared["param"].to_numpy().tolist()
     where = ""
     sizes = np.unique(compared["at"].to_numpy())
@@ -231,7 +220,7 @@ def scatter(fit: xr.Dataset) -> CurvesPicture:
 
 def _curves(fit: xr.Dataset) -> Iterator[tuple[Style, xr.Dataset, str]]:
     """Return the style of each algorithm that has errors, its curve and its name."""
-    return (each for each in _algorithms(fit) if each[1]["n_folds"].any())
+    return (each for each in styled_parts(fit) if each[1]["n_folds"].any())
 
 
 def isoflop(fit: xr.Dataset) -> CurvesPicture:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from xcurves.core.labels import (
     CI_BOUNDS,
     COLOR_INDEX,
     PAIR_COLORS,
+    each_of,
     has_color_index,
 )
 from xcurves.core.refusal import Refusal, Verbatim
@@ -144,6 +145,13 @@ def style_in(part: xr.DataArray | xr.Dataset, dim: str = "algorithm") -> Style:
     """Return the style of one algorithm or pair, which `with_styles` gave it."""
     name = f"{dim}_style"
     return part[name].item() if name in part.coords else style_of(0)
+
+
+def styled_parts(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style, xr.Dataset, str]]:
+    """Yield the style, the part and the name of each algorithm or pair, also of an only one; "" if it has no name."""
+    parts = each_of(result, dim) if dim in result.dims else [result]
+    for part in parts:
+        yield style_in(part, dim), part, str(part[dim].item()) if dim in part.coords else ""
 
 
 def bounds_of(interval: xr.DataArray) -> Floats:
