@@ -137,7 +137,7 @@ def test_of_many_learners_those_that_differ_have_their_differences():
     assert re.fullmatch(r"c \(.*\) is not shown to differ", rest)
     assert untested == "untested: f (no fitted curve)."
     nothing = quiet_comparison(dict.fromkeys("bcde", lost) | {"a": FALLING}, "a").curves.summary()
-    assert nothing.startswith("Nothing can be said beside a: no fitted curve.")
+    assert nothing.startswith("No difference to a could be tested: no fitted curve.")
 
 
 def test_of_a_learner_without_errors_nothing_is_said():

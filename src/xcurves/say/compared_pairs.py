@@ -178,17 +178,18 @@ def inside_of(made: Compared, row: PairRow, *, with_p: bool = True) -> str:
     inside = []
     if made.has_limits:
         inside.append(limits_of(row, made.scale))
-    if with_p and made.has_p:
+    if made.has_p and (with_p or not made.has_limits):
         inside.append(pvalue(row.p))
     return "; ".join(inside)
 
 
 def amount_inside(made: Compared, row: PairRow) -> str:
-    """Return an amount inside of brackets: "by 7.6, more than 0 to 15.9"."""
+    """Return an amount inside of brackets: "by 7.6, more than 0 to 15.9"; without an interval its p."""
     amount = made.scale.by.format(rounded_amount(row, made.scale))
-    if made.has_limits:
-        return f"{amount}, {limits_of(row, made.scale)}"
-    return amount
+    inside = inside_of(made, row, with_p=False)
+    if not inside:
+        return amount
+    return f"{amount}, {inside}"
 
 
 def rounded_amount(row: PairRow, scale: Scale = DIFFERENCE) -> str:

@@ -322,20 +322,20 @@ def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) 
     """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
-        return f"Nothing can be said beside {reference}{because(made, made.rows)}."
+        return f"No difference to {reference} could be tested{because(made, made.rows)}."
     rows.sort(key=lambda row: (isnan(row.amount), -abs(row.amount)))
     higher = [row for row in rows if row.shown and row.side > 0]
     lower = [row for row in rows if row.shown and row.side < 0]
     unshown = [row for row in rows if row not in (*higher, *lower)]
 
     phrases = []
-    p = f"; {pvalue(rows[0].p)}" if made.has_p and len(made.rows) == 1 else ""
+    with_p = made.has_p and (len(made.rows) == 1 or not made.has_limits)
     for group, verdict in (
         (higher, f"shown to be {made.scale.up.beside}"),
         (lower, f"shown to be {made.scale.down.beside}"),
         (unshown, "not shown to differ"),
     ):
-        names = [f"{row.better} ({_signed(made, row)}{p})" for row in group]
+        names = [f"{row.better} ({_signed(made, row, with_p=with_p)})" for row in group]
         if names:
             phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
     untested = [row for row in made.rows if isnan(row.p)]
@@ -349,13 +349,14 @@ def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) 
     return f"Beside {reference}, {where}: {'; '.join(phrases)}."
 
 
-def _signed(made: Compared, row: PairRow) -> str:
-    """Return a difference to the reference with its interval, as brackets have it: "7.6: 3.5 to 11.7"."""
+def _signed(made: Compared, row: PairRow, *, with_p: bool) -> str:
+    """Return a difference to the reference with its interval and p, as brackets have it: "7.6: 3.5 to 11.7"."""
+    signed = limits_of(row, made.scale)
     if isnan(row.amount) and (isfinite(row.low) or isfinite(row.high)):
-        return made.scale.number.format(limits_of(row, made.scale))
-    if isnan(row.amount):
-        return limits_of(row, made.scale)
-    amount = made.scale.number.format(rounded_amount(row, made.scale))
-    if made.has_limits:
-        return f"{amount}: {limits_of(row, made.scale)}"
-    return amount
+        signed = made.scale.number.format(signed)
+    elif not isnan(row.amount):
+        amount = made.scale.number.format(rounded_amount(row, made.scale))
+        signed = f"{amount}: {signed}" if made.has_limits else amount
+    if with_p:
+        signed += f"; {pvalue(row.p)}"
+    return signed
