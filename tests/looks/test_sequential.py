@@ -430,6 +430,13 @@ def test_without_intervals_the_rest_is_the_same(curves, found):
     p = bare.pvalue_adjusted.sel(pair="sac - td3").values[2]
     said = bare.curves.summary()
     assert said.startswith("sac has the highest mean score after look 3 of 6 (15 runs each). It is shown to be higher ")
+    nearest = bare.pvalue_adjusted.sel(pair="sac - ddpg").values[2]
+    assert re.search(rf"than all others, by [\d.]+ \({pvalue(nearest)}\) than ddpg, the nearest\.", said)
+    beside = curves.curves.sequential(n_looks=6, n_resamples=999, repeated_intervals=False, reference="sac")
+    p_beside = beside.pvalue_adjusted.isel(look=2)
+    for name in ("ddpg", "td3"):
+        of_pair = pvalue(p_beside.sel(pair=f"{name} - sac").item())
+        assert re.search(rf"{name} \(\N{{MINUS SIGN}}[\d.]+; {of_pair}\)", beside.curves.summary().split("\n")[0])
     two = bare.sel(pair=["sac - td3"], algorithm=["sac", "td3"]).curves.summary()
     assert re.search(rf"It is shown to be higher than td3, by [\d.]+ \({pvalue(p)}\)", two)
     assert "lower" not in bare.curves.table()
@@ -522,3 +529,18 @@ def test_published_curves_equal_the_reference():
     found = curves.curves.assign_looks(2).curves.sequential(n_looks=5, n_resamples=10_000)
     np.testing.assert_allclose(found.pvalue[0], [look["q"] for look in case["looks"]], rtol=1e-9)
     np.testing.assert_allclose(found.difference[0], [look["estimate"] for look in case["looks"]], rtol=1e-9)
+
+
+def test_tasks_say_how_many_pairs_are_undecided_only_if_some_are(curves):
+    tasks = xr.concat([curves, curves + 1], xr.Variable("task", ["ant", "worm"]))
+    found = tasks.curves.sequential(n_looks=6, n_resamples=99)
+    n_open = int(found.undecided.sum())
+    assert n_open
+    assert f"\nUndecided, with more runs needed: {n_open} pairs.\n" in found.curves.summary()
+    assert "Undecided" not in found.assign(undecided=found.undecided * 0).curves.summary()
+
+
+def test_intervals_over_tasks_are_of_no_single_task(curves):
+    tasks = xr.concat([curves, curves + 1], xr.Variable("task", ["ant", "worm"]))
+    said = tasks.curves.sequential(n_looks=6, n_resamples=99, task="task").curves.summary()
+    assert "\nIntervals and p hold for the 3 pairs together.\n" in said

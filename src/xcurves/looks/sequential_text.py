@@ -17,7 +17,7 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import About, Role, Statement
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import joined, listed, number, span
+from xcurves.say.numbers import count, joined, listed, number, span
 
 _TOO_LARGE = (
     "After stopping at a large difference the estimate is too large on average; report the repeated interval with it."
@@ -57,8 +57,9 @@ def more_of_looks(result: xr.Dataset) -> Iterator[Statement]:
     role: Role = "detail"
     if len(tasks) == 1:
         role = "answer"
-    else:
-        yield Statement("answer", f"{int(result['undecided'].sum())} pairs are undecided and need more runs.")
+    n_open = int(result["undecided"].sum())
+    if n_open and len(tasks) > 1:
+        yield Statement("answer", f"Undecided, with more runs needed: {count(n_open, 'pair')}.")
     for task, name in tasks:
         for text in _what_next(task):
             yield Statement(role, f"{name}{text}")

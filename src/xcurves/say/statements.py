@@ -63,7 +63,10 @@ def _holds(comparison: Comparison, result: xr.Dataset, noun: str, n_pairs: int) 
             held = "Intervals and p"
             if "correction" in result.attrs:
                 adjusted = f" (p by {result.attrs['correction'].capitalize()})"
-        yield f"{held} hold for the {n_pairs} pairs of a {noun} together{adjusted}."
+        pairs = f"{n_pairs} pairs of a {noun}"
+        if "task" in result.attrs:
+            pairs = f"{n_pairs} pairs"
+        yield f"{held} hold for the {pairs} together{adjusted}."
 
 
 def _verdicts(comparison: Comparison, tasks: Sequence[tuple[xr.Dataset, str]]) -> Iterator[Statement]:
@@ -208,6 +211,8 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
         if "reference" in paired.attrs:
             others += " that it is compared with"
     leads = words.of_all.format(noun=comparison.noun(paired))
+    if "reference" in paired.attrs:
+        leads = f"beside {paired.attrs['reference']}, {leads}"
     return (
         f"{capitalized(leads)} of {count(n_best.total(), noun)}: {counts}; in "
         f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {words.beside} than {others}."
