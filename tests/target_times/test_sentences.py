@@ -175,3 +175,40 @@ def test_without_an_estimate_the_interval_says_which_is_faster():
         "fast) is shown to be slower; near (at most 1.5 times as fast) and open (interval unbounded) are not shown to "
         "differ."
     )
+
+
+def _rising(speeds, n_tasks=1):
+    """Return curves of six runs that rise at these speeds, of tasks that are alike but for noise."""
+    step, rng = np.arange(1.0, 21), np.random.default_rng(5)
+    rise = 100 * (1 - np.exp(-np.array(list(speeds.values()))[:, np.newaxis, np.newaxis] * step / 8))
+    coords = {"task": np.arange(n_tasks), "algorithm": list(speeds), "run": range(6), "training": step}
+    values = rise + rng.normal(scale=0.5, size=(n_tasks, len(speeds), 6, len(step)))
+    return xr.DataArray(values, coords, list(coords), name="score")
+
+
+def test_a_reference_that_misses_the_target_bounds_the_others_in_words_and_for_programs():
+    curves = _rising({"never": 0.1, "fast": 2.0, "slow": 1.0}).isel(task=0, drop=True)
+    found = xcurves.speedup(curves, reference="never", target=60.0)
+    answer, *details = found.curves.summary().split("\n")
+    assert answer == "No difference to never could be tested: not reached by the reference within its budget."
+    pairs = {pair["first"]: pair for pair in found.curves.to_dict()["pairs"]}
+    for name in ("fast", "slow"):
+        low = found.speedup_ci_simultaneous.sel(algorithm=name).values[0]
+        assert low > 1
+        assert f"{name} is at least {number(low)} times as fast." in details
+        assert pairs[name]["ci"] == [pytest.approx(low, rel=1e-12), None]
+        assert pairs[name]["p"] is None
+
+
+def test_several_tasks_name_the_reference_and_too_few_for_a_p_is_the_reason_where_none_is_censored():
+    curves = _rising({"plain": 1.0, "fast": 2.0, "slow": 0.5}, n_tasks=6)
+    answer = xcurves.speedup(curves, reference="plain", target=60.0).curves.summary().split("\n")[0]
+    assert answer.startswith("Beside plain, the shortest time to 60 of 6 tasks: fast in 6; in 6 of them, ")
+
+    times = xcurves.time_to_target(curves, 60.0)
+    unreached = (times.algorithm == "fast") & (times.task == 0)
+    joined = xcurves.speedup(times.where(~unreached), reference="plain", task="task", rng=0)
+    assert joined.n_censored.sel(algorithm="fast") == 0
+    said = joined.curves.summary()
+    assert "untested: fast (5 tasks, too few for an adjusted p)" in said
+    assert "0 of 5" not in said

@@ -94,7 +94,9 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
     }
     if displayed["p"].isnull().all():
         # no pair could be tested: the sentences say why
-        columns = {name: columns[name] for name in ("difference", "shown")}
+        del columns["p"]
+        if not np.isfinite(displayed["interval"]).any():
+            columns = {name: columns[name] for name in ("difference", "shown")}
     columns |= sides_shown(displayed)
     frame = frame_of_pairs(columns, displayed["amount"], displayed[TURNED])
     frame.attrs["sides"] = list(zip(frame.pop("first"), frame.pop("second"), strict=True))

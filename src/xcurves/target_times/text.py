@@ -109,6 +109,8 @@ def without_speedup(pairs: xr.Dataset) -> dict[frozenset[str], str]:
             reason = "given times have an interval over tasks only"
         elif "n_tasks" in pair and not pair["n_tasks"].item():
             reason = f"no {pairs.attrs['task']} says anything"
+        elif "n_tasks" in pair and not pair["n_censored"].item():
+            reason = f"{count(pair['n_tasks'].item(), str(pairs.attrs['task']))}, too few for an adjusted p"
         elif "n_tasks" in pair:
             n_tasks = count(pair["n_tasks"].item(), str(pairs.attrs["task"]))
             reason = f"{number(pair['n_censored'].item())} of {n_tasks} bound the ratio on one side only"
@@ -128,6 +130,7 @@ def more_of_speedups(result: xr.Dataset) -> Iterator[Statement]:
         details = [
             *_to_rise(with_intervals, compared),
             *_how_much_sooner(compared),
+            *_only_bounded(compared),
             *_notes_on_each(with_intervals, compared),
         ]
     for text in dict.fromkeys([*details, *ended_early(result)]):
@@ -143,6 +146,8 @@ def hold_together(result: xr.Dataset) -> Iterator[str]:
     held = "Intervals and p hold for all pairs together"
     if "median_speedup" in result:
         held += "; those of a median task by itself"
+    if "score_ci" in result:
+        held += "; those of scores each by itself"
     yield f"{held}."
 
 
@@ -173,6 +178,14 @@ def _how_much_sooner(compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
         amount = _amount(gain, units_of(cell["time"]))
         if cell["shown"] and amount:
             yield f"{name} reaches the level {amount}."
+
+
+def _only_bounded(compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
+    """Yield what bounds the speed-ups that have no estimate and no p."""
+    for name, cell in compared[:_MOST]:
+        no_p = cell["speedup"].isnull() & cell["pvalue_adjusted"].isnull()
+        if no_p and np.isfinite(ends_of_ratio(cell[DISPLAYED])).any():
+            yield f"{name} is {say_ratio(np.nan, cell[DISPLAYED])}."
 
 
 def _notes_on_each(result: xr.Dataset, compared: list[tuple[str, xr.Dataset]]) -> Iterator[str]:
