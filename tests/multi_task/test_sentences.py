@@ -10,6 +10,7 @@ import xcurves.kinds
 from layers import slow
 from strategies import make_curves
 from xcurves.cli.terminal import as_text
+from xcurves.say.comparing import pairs_of
 from xcurves.say.numbers import number
 from xcurves.say.pairs import OPEN_ENDS
 from xcurves.say.verdict import MOST_WORDS
@@ -150,7 +151,7 @@ def test_the_footnote_of_open_ends_stands_once_and_only_where_there_is_one():
         shown = random.pvalue_adjusted.values <= 0.05
         low, high = random.difference_ci_simultaneous.values.T
         is_open = bool((shown & (low < 0) & (high > 0)).any())
-        pairs = as_text(KIND.part.pairs(found))
+        pairs = as_text(pairs_of(KIND)(found))
         assert pairs.count(OPEN_ENDS) == is_open
         assert ("more than 0" in pairs) == is_open
         if is_open not in seen:

@@ -433,7 +433,7 @@ LARGE = """
 import sys, time
 from xcurves import readers
 began = time.process_time()
-rows = len(labelled.read(sys.argv[1]))
+rows = len(readers.read(sys.argv[1]))
 status = open("/proc/self/status").read()  # ru_maxrss would have the peak of the process that started this one
 print(rows, time.process_time() - began, int(status.split("VmHWM:")[1].split()[0]) / 1024)
 """
