@@ -33,7 +33,8 @@ def curves():
         make_curves(rng.normal(size=(2, 5, 3)).cumsum(axis=-1), training=[0.0, 1e6, 2e6]),
         [5, 4],
     )
-    curves = curves.expand_dims(task=["Ünïcode", "x"]).rename("return").assign_attrs(units="points", long_name="return")
+    tasks = xr.DataArray([0.0, 1.0], {"task": ["Ünïcode", "x"]}, ["task"])
+    curves = (tasks + curves).rename("return").assign_attrs(units="points", long_name="return")
     curves.training.attrs = {"units": "steps", "long_name": "env steps"}
     return curves.curves.align("intersection").curves.drop_incomplete()
 
