@@ -92,3 +92,14 @@ def test_sentences():
     said = xcurves.profile_across_tasks(make(10) + 0.0, fractions=5).curves.summary().split("\n")[0]
     assert said.startswith("Over 10 tasks ")
     assert "of the budget (smallest adjusted p " in said
+
+
+def test_panels_of_single_algorithms_have_no_bars_of_pairs():
+    pytest.importorskip("matplotlib")
+    values = 0.1 * np.random.default_rng(0).normal(size=(9, 13, 2, 2))
+    values[:, 0] += 1
+    found = xcurves.profile_across_tasks(make_curves(values, task=list("abcdefghi")), n_resamples=199, rng=0)
+    assert (found.pvalue_adjusted <= 0.05).any()
+    axes = found.curves.plot("mean_curve")
+    assert sum(len(ax.lines) > 0 for ax in axes.flat) == 13
+    assert not [ax for ax in axes.flat if ax.child_axes]

@@ -212,6 +212,9 @@ def _bars_of_pairs(result: xr.Dataset, at: Floats) -> list[PairBars]:
         sides = [pair[side].item() for side in ("algorithm_a", "algorithm_b")]
         if pair[SWAPPED]:
             sides.reverse()
+        # A panel of one algorithm has no bars.
+        if not colors.keys() >= {*sides}:
+            continue
         name, here = str(pair[TURNED].item()), shown[place]
         found.append(PairBars(name, (colors[sides[0]], colors[sides[1]]), low[here], high[here]))
     return found

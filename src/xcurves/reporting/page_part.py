@@ -86,7 +86,7 @@ class PagePart:
 
     def _lists(self, view: View) -> bool:
         """Return whether a view lists things in rows, as its first panel does."""
-        first = {dim: [0] for dim in view.panels if dim in self.result.dims}
+        first = {dim: [0] for dim, most in view.panels.items() if self.result.sizes.get(dim, 0) > most}
         return view.drawing.picture(self.result.isel(first)).n_rows > 0
 
     def take_first_picture(self, *, listed_first: bool = False) -> list[str]:
