@@ -113,6 +113,7 @@ def _write_in_lines(text: Text, label: str, pixels: float, *, is_upright: bool) 
         if share >= 1:
             break
         text.set_text(wrapped(label, share * longest_line([text.get_text()])))
+        text.figure.stale = True  # labels of axes do not say so
 
 
 def _length(text: Text, is_upright: bool) -> float:
