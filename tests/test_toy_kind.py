@@ -235,7 +235,7 @@ def test_a_comparison_says_its_unit_which_end_is_good_and_what_next(medians):
         "tell c from b takes at least 7 runs of each, about 12 if the difference is as seen."
     )
     assert result.curves.table().index.tolist() == ["c below a", "b below a", "c below b"]
-    assert result.curves.to_dict()["next"]["runs"] == {"c": 12, "b": 12}
+    assert result.curves.to_dict()["next"]["runs"] == {"c": 7, "b": 7}
     told = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.02], xcurves_result="toy_seconds")
     assert "To tell" not in told.curves.summary()
     assert told.curves.to_dict()["next"]["runs"] == {}

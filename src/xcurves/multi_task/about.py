@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import xarray as xr
@@ -40,6 +40,7 @@ def about(part: xr.Dataset) -> About:
     """Return which algorithms, over which tasks, the verdict on one benchmark is about, and what stands around it."""
     benchmark = with_tasks(part)
     scope = scope_of(benchmark)
+    carrying = carrying_tasks(part)
     algorithms = [str(name) for name in benchmark["algorithm"].to_numpy()[scope.algorithms].tolist()]
     among, left_out = "", []
     over = _over(benchmark, scope, algorithms)
@@ -56,11 +57,11 @@ def about(part: xr.Dataset) -> About:
         over,
         among,
         left_out,
-        before=[*_unlike_scales(part), *_no_common_tasks(benchmark, scope)],
+        before=[*_unlike_scales(part, carrying), *_no_common_tasks(benchmark, scope)],
         instead=_nothing_compared(part),
         untested=_why_untested(part),
-        has_limits=not carrying_tasks(part),
-        heading=scales_of(part),
+        has_limits=not carrying,
+        heading=_of_intervals(part, carrying),
     )
 
 
@@ -142,16 +143,20 @@ def why_untested(part: xr.Dataset) -> str:
 
 def scales_of(part: xr.Dataset) -> str:
     """Return what is to be known of intervals: for whom they hold where tasks are on unlike scales, or their unit."""
-    if carrying_tasks(part):
+    return _of_intervals(part, carrying_tasks(part))
+
+
+def _of_intervals(part: xr.Dataset, carrying: Sequence[object]) -> str:
+    """Return the same, given the tasks that make the mean."""
+    if carrying:
         return f", if the {noun_of(part)}s' scales count as they are"
     if shows_answers(part):
         return ", scores in %"
     return ""
 
 
-def _unlike_scales(part: xr.Dataset) -> Iterator[str]:
+def _unlike_scales(part: xr.Dataset, carrying: Sequence[object]) -> Iterator[str]:
     """Yield that scores of tasks are on unlike scales, which tasks make the mean, and who leads on one scale."""
-    carrying = carrying_tasks(part)
     if part.attrs["task"] not in part.dims or not carrying:
         return
     ratio = number(task_spread_ratio(part).item(), 2)

@@ -55,10 +55,10 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
         read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs`` (of each
         task), ``place`` (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``,
         ``second``, ``difference`` (or the probability or ratio that is compared), ``ci``, ``p`` (None where an interval
-        says what is shown) and ``shown``, and of several tasks ``task``; ``next``, what it would
-        take to show more: ``runs``, ``tasks``, ``items``, or ``families`` of these; ``cautions``; ``settings``;
-        ``ledger``, of looks. None stands for numbers that are unknown or infinite. The schema is in
-        docs/answer.schema.json.
+        says what is shown) and ``shown``, and of several tasks ``task``; ``next``, what it would take to show more:
+        ``runs``, how many more of each algorithm, or ``tasks``, ``items`` or ``families`` of these, how many in all;
+        ``cautions``; ``settings``; ``ledger``, of looks. None stands for numbers that are unknown or infinite. The
+        schema is in docs/answer.schema.json.
 
     Raises
     ------
@@ -237,16 +237,22 @@ def _last(key: Any) -> str:
 
 
 def _next(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
-    """Return how many runs, tasks or items would tell the best from its nearest rival, if they are not told apart."""
+    """Return what would tell the best from its nearest rival, if they are not told apart.
+
+    That is how many runs more of both, as a look says too, or how many tasks or items in all.
+    """
     taken = dict(_NOTHING_NEXT)
     found = ask(kind, result, partial(needed, kind), "to_dict")
     if found is None:
         return taken
     rivals, more = found
-    n = int(more.to_show) if np.isfinite(more.to_show) else None
+    if not np.isfinite(more.to_show):
+        return taken
+    n = int(more.to_show)
     if more.kind != "runs":
         return taken | {more.kind: n}
-    return taken | {"runs": dict.fromkeys(rivals, n) if n is not None else {}}
+    made = _runs_in_each_task(result)
+    return taken | {"runs": {name: max(n - made.get(name, int(more.present)), 0) for name in rivals}}
 
 
 def _settings(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
