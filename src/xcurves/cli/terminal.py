@@ -1,4 +1,4 @@
-"""What a terminal can show besides text: bars of intervals where it is wide, and colours."""
+"""What a terminal shows: tables as text, bars of their intervals where it is wide, and colours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from xcurves.say.tables import Cell, Column, columns_of
 
 _LEAST, _MOST = 16, 40  # letters of a bar
-_GAP = "  "
+_GAP = "  "  # between columns
 _BOLD, _MARKED, _END = "\x1b[1m", "\x1b[32m", "\x1b[0m"
 
 
@@ -100,9 +100,6 @@ def _bar(row: Interval, scale: tuple[float, float], width: int, origin: float | 
     if isfinite(row.estimate):
         letters[place(row.estimate)] = "●"
     return "".join(letters)
-
-
-_GAP = "  "  # between columns
 
 
 def as_text(

@@ -163,7 +163,7 @@ def is_fold(name: object) -> bool:
     return rank_of(name, FOLDS) is not None
 
 
-def are_left_out(labels: Collection[object]) -> bool:
+def are_parts_of_data(labels: Collection[object]) -> bool:
     """Return whether labels say of which data a score is, train or test, and no folds."""
     return {str(label).strip().casefold() for label in labels} <= _PARTS_OF_DATA
 

@@ -20,7 +20,7 @@ from xcurves.core.names import (
     TRAINED,
     USUAL_EXTRAS,
     WITHIN_EPOCH,
-    are_left_out,
+    are_parts_of_data,
     confusable,
     dim_of,
     is_clock,
@@ -102,7 +102,7 @@ def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     if any("resampling" in words_of(name) for name in frame):
         found += [name for name in free if words_of(name) == ["iteration"]]
     found = [name for name in found if n_labels(frame[name]) > 1]
-    return [name for name in found if not are_left_out(frame[name].unique())]
+    return [name for name in found if not are_parts_of_data(frame[name].unique())]
 
 
 def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -124,7 +124,7 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
 
 def says_data(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column says of which data a score is: train or test."""
-    return is_fold(name) and are_left_out(frame[name].dropna().unique())
+    return is_fold(name) and are_parts_of_data(frame[name].dropna().unique())
 
 
 def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> str | None:

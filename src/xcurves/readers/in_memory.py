@@ -44,10 +44,9 @@ def join_histories(
 def check_named(argument: str, given: Any, what: str, example: str) -> Mapping[str, Any]:
     """Return what is given by the names of algorithms."""
     if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
-        got = type(given).__name__
         raise WrongType(
             argument,
-            Verbatim(f"{got}"),
+            Verbatim(type(given).__name__),
             f"must map names of algorithms to {what}",
             f"Name it: {{{example}}}",
         )

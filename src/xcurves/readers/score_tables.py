@@ -223,9 +223,8 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         "n_pruned": n_pruned,
         "named_by": whether_independent(sampler),
     }
-    if (
-        study is None and n_pruned and sampler != UNKNOWN_SAMPLER
-    ):  # the best of k trials is not told by those that were not pruned
+    # The best of k trials is not told by those that were not pruned.
+    if study is None and n_pruned and sampler != UNKNOWN_SAMPLER:
         rival = _compared_setting(made[settings])
         if rival is not None:
             made.attrs[logs.RIVAL] = rival

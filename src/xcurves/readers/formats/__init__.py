@@ -95,11 +95,13 @@ def _is_array(head: bytes, _: Path) -> bool:
 
 
 def _are_json_lines(head: bytes, _: Path) -> bool:
-    return _text_of(head).startswith("{") and json_rows.are_lines(_text_of(head))
+    text = _text_of(head)
+    return text.startswith("{") and json_rows.are_lines(text)
 
 
 def _is_json(head: bytes, path: Path) -> bool:
-    return _text_of(head).startswith(("{", "[")) and json_rows.is_value(_text_of(head), path, whole=len(head) < HEAD)
+    text = _text_of(head)
+    return text.startswith(("{", "[")) and json_rows.is_value(text, path, whole=len(head) < HEAD)
 
 
 def _text_of(head: bytes) -> str:
