@@ -63,17 +63,27 @@ def test_two_logs_in_one_folder_get_the_pattern_that_reads_one(tmp_path, place, 
     assert frame["loss"].max() < 10
 
 
-def test_a_part_of_the_data_may_hold_the_folders_of_runs(tmp_path):
-    for number, (algorithm, run) in enumerate(RUNS):
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{algorithm}/{part}/{run}",
+        "{part}/{algorithm}/{run}",
+        "{part}/{algorithm}/logs/{run}",
+        "{algorithm}/{run}/{part}/logs",
+        "{algorithm}/{run}/logs/{part}",
+    ],
+)
+@pytest.mark.parametrize("runs", [RUNS, RUNS[:2], [("logs", 0), ("logs", 1), ("sac", 0)]])
+def test_the_pattern_of_a_part_of_the_data_has_the_labels_of_runs(tmp_path, place, runs):
+    for number, (algorithm, run) in enumerate(runs):
         for part, more in (("eval", 0), ("test", 100)):
-            write(tmp_path / algorithm / part / str(run) / "a.csv", table(number + more))
-    with pytest.raises(ValueError, match="logs of several data") as caught:
+            write(tmp_path / place.format(algorithm=algorithm, run=run, part=part) / "a.csv", table(number + more))
+    names = place.replace("{part}", "eval")
+    with refused("path", cure=f"names={names!r}", names="logs of several data"):
         labelled.read(tmp_path)
-    names = re.search(r"names='([^']*)'", str(caught.value))[1]
-    assert names == "{algorithm}/eval/{run}"
-    with pytest.warns(UserWarning, match="6 logs do not match and are left out"):
+    with pytest.warns(UserWarning, match=f"{len(runs)} logs do not match and are left out"):
         frame = labelled.read(tmp_path, names=names)
-    assert sorted(map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())) == sorted(RUNS)
+    assert sorted(map(tuple, frame[["algorithm", "run"]].drop_duplicates().to_numpy())) == sorted(runs)
     assert frame["loss"].max() < 10
 
 

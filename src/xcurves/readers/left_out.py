@@ -105,26 +105,33 @@ def _ask(several: Sequence[Sequence[_Part]], root: Path) -> None:
 def _pattern_of(parts: Sequence[_Part], root: Path) -> str:
     """Return the pattern of the paths of the logs of a part of the data."""
     part = parts[0]
-    before, _ = part.around
-    *_, file = names = part.log.relative_to(root).parts
-    place = len(before)
-    below = names[place + 1 : -1]
-    same = _names_of_all(parts, root)
-    varying = [name for name in below if name not in same]
-    home = root.joinpath(*before, *varying)
-    *levels, _ = path_pattern(root, home / "log", home).split("/")
-    fields = iter(levels[place:])
-    after = [name if name in same else next(fields) for name in below]
-    word = part.word
-    if names[place : place + 1] == (file,):
-        word = file
-    return "/".join([*levels[:place], word, *after])
+    *folders, file = part.log.relative_to(root).parts
+    place = len(part.around[0])
+    labels = _levels_of_labels(parts, root)
+    home = root.joinpath(*(folders[level] for level in labels))
+    *fields, _ = path_pattern(root, home / "log", home).split("/")
+    for level, label in zip(labels, fields, strict=True):
+        folders[level] = label
+    if place == len(folders):
+        folders.append(file)
+    return "/".join(folders)
 
 
-def _names_of_all(parts: Sequence[_Part], root: Path) -> set[str]:
-    """Return names without a number of folders below the part of the data in which every log lies, such as "logs"."""
-    names = [set(part.log.relative_to(root).parts[len(part.around[0]) + 1 : -1]) for part in parts]
-    return {name for name in set.intersection(*names) if not any(letter.isdigit() for letter in name)}
+def _levels_of_labels(parts: Sequence[_Part], root: Path) -> list[int]:
+    """Return the levels of folders that label runs: two at least, without the part of the data.
+
+    A folder without a number in which all logs lie, such as "logs", is no label below the part of the data or as the
+    last level; above, it may be the only task or algorithm.
+    """
+    place = len(parts[0].around[0])
+    of_logs = [part.log.relative_to(root).parts[:-1] for part in parts]
+    labels = [level for level in range(len(of_logs[0])) if level != place]
+    for level in reversed(labels.copy()):
+        names = {folders[level : level + 1] for folders in of_logs}
+        is_same = len(names) == 1 and not re.search(r"\d", of_logs[0][level])
+        if len(labels) > 2 and is_same and (level > place or level == labels[-1]):
+            labels.remove(level)
+    return labels
 
 
 def without_copies(logs: Sequence[Path], root: Path) -> tuple[list[Path], list[str]]:
