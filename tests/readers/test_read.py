@@ -10,7 +10,7 @@ import labelled
 from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
-from xcurves.core.refusal import give
+from xcurves.core.refusal import call
 from xcurves.readers import listing
 
 LOGS = Path(__file__).parent / "logs"
@@ -68,7 +68,8 @@ def test_folders_name_levels_where_folders_name_runs(tmp_path):
     assert list(frame) == ["task", "algorithm", "run", "step", "r"]
     assert labelled.read(tmp_path).equals(frame)
     write(tmp_path / "y" / "0" / "progress.csv", "step,r\n0,1\n")
-    with refused("folders", ["algorithm", "run"], cure=give(names="{task}/{algorithm}/{run}/progress.csv")):
+    again = call("xcurves.readers.read", str(tmp_path), names="{task}/{algorithm}/{run}/progress.csv")
+    with refused("path", cure=again, names=r"'x/a/0/progress\.csv' do not say algorithm and run"):
         labelled.read(tmp_path)
     with refused("folders", "run", cure="Leave it out"):
         labelled.read(tmp_path / "x" / "a" / "0" / "progress.csv", folders="run")

@@ -66,7 +66,7 @@ class Shell(Audience):
         given = dict(call.options)
         name = call.name.rpartition(".")[2]
         words: list[str] | None = None
-        if not name:
+        if not name or name == "read":
             words = self._of_arguments(given)
         elif name == "align":
             words = _of_align(call.arguments[0], given)

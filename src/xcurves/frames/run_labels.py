@@ -20,7 +20,7 @@ from xcurves.core.names import (
     whole_numbers,
     words_of,
 )
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, give, of_path
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, call, of_path
 from xcurves.frames import folder_levels
 from xcurves.frames.reading import as_list
 
@@ -83,10 +83,10 @@ def _named(places: Places) -> Named:
             _refuse_run_names(level, places.root)
     if any(len(part) != len(LABELS) - 1 for part in parts):
         raise Refusal(
-            "folders",
-            list(LABELS[1:]),
-            f"are not the levels of folders below {places.root!r}, such as of {places.log!r}",
-            Cure("Name each level, or say how names are made: ", give(names=places.pattern)),
+            "path",
+            UNSAID,
+            Text(of_path(places.root), f": paths such as {places.log!r} do not say algorithm and run"),
+            Cure("Say how they are made: ", call("xcurves.readers.read", places.root, names=places.pattern)),
         )
     return Named(pd.DataFrame(parts, columns=list(LABELS[1:])).apply(whole_numbers), "")
 
