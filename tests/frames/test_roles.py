@@ -89,7 +89,7 @@ def test_columns_are_found_by_their_names(case):
     columns, wanted = FOUND[case]
     read = read_frame(table(**columns))
     assert (read.algorithm, read.run, read.training, read.tasks, read.score) == wanted
-    assert not read.missing
+    assert read.doubt is None
     for column in filter(None, [*wanted[:3], *wanted[3], wanted[4]]):
         assert f" = {column}" in read.said
 
@@ -107,7 +107,7 @@ def test_what_is_given_is_not_guessed():
 
 def test_two_names_that_both_vary_are_not_chosen_between():
     frame = table(model=["m", "n"], optimizer=["a", "b"], seed=[1, 2], step=[1, 2], loss=float)
-    assert read_frame(frame).missing == {"algorithm": ["model", "optimizer"]}
+    assert read_frame(frame).doubt.unknown == {"algorithm": ["model", "optimizer"]}
     both = read_frame(frame, {"algorithm": ["optimizer", "model"]})
     assert both.algorithm == "optimizer, model"
     assert set(both.frame[both.algorithm]) == {f"optimizer={o}, model={m}" for o in "ab" for m in "mn"}
@@ -130,7 +130,7 @@ def test_numbers_are_joined_as_people_write_them():
 def test_rows_are_runs_where_scores_have_neither():
     frame = table(method=["a", "b"], row=[0, 1, 2], score=float).drop(columns="row")
     read = read_frame(frame)
-    assert (read.run, read.training, read.missing) == ("run", None, {})
+    assert (read.run, read.training, read.doubt) == ("run", None, None)
     assert read.frame.groupby("method")["run"].agg(list).to_dict() == {
         "a": [0, 1, 2],
         "b": [0, 1, 2],
@@ -140,7 +140,7 @@ def test_rows_are_runs_where_scores_have_neither():
 def test_what_is_missing_is_said_with_what_it_could_be():
     frame = table(kind=["a", "b"], shape=["x", "y"], step=[1, 2], alpha=float, beta=float)
     read = read_frame(frame)
-    assert read.missing == {
+    assert read.doubt.unknown == {
         "algorithm": ["kind", "shape"],
         "run": ["kind", "shape"],
         "score": ["alpha", "beta"],
@@ -175,7 +175,7 @@ def test_a_column_for_each_algorithm_is_read_where_all_others_name_runs_or_tasks
 @pytest.mark.parametrize("columns", [["loss", "f1"], ["mean", "svm"], ["val_accuracy", "svm"]])
 def test_columns_called_like_scores_are_no_algorithms(columns):
     read = read_frame(table(fold=[0, 1, 2], **dict.fromkeys(columns, float)))
-    assert "algorithm" in read.missing
+    assert "algorithm" in read.doubt.unknown
 
 
 @pytest.mark.parametrize(("column", "name", "said"), [("metric", "value", "val_loss"), ("tag", "reward", "reward")])

@@ -143,14 +143,14 @@ def test_columns_of_algorithms_and_runs_are_guessed_and_said():
     )
     read = read_frame(frame)
     assert read.said.endswith("; columns are {algorithm}_seed{run}")
-    assert (read.algorithm, read.run, read.training, read.score, read.missing) == (
+    assert (read.algorithm, read.run, read.training, read.score, read.doubt) == (
         *("algorithm", "run", "step", "score"),
-        {},
+        None,
     )
     chosen = read.frame.query("algorithm == 'adam' and run == 2").sort_values("step")["score"]
     np.testing.assert_array_equal(chosen, frame["adam_seed2"])
     of_runs = read_frame(table(["fold0", "fold1"], method=["a", "b"], step=[1, 1]))
-    assert (of_runs.algorithm, of_runs.run, of_runs.missing) == ("method", "run", {})
+    assert (of_runs.algorithm, of_runs.run, of_runs.doubt) == ("method", "run", None)
 
 
 def test_columns_of_logs_are_no_wide_table():

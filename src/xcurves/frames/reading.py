@@ -96,13 +96,6 @@ class Reading:
         return self.algorithm == NAME and self.run is None
 
     @property
-    def missing(self) -> Mapping[str, Sequence[str]]:
-        """From each role that could not be told to the columns that it could be."""
-        if self.doubt is None:
-            return {}
-        return self.doubt.unknown
-
-    @property
     def as_json(self) -> str:
         """Which column was what, as curves keep it in attrs."""
         kept = {
