@@ -200,7 +200,7 @@ def test_a_kind_that_compares_needs_no_sentences_and_no_table(medians):
     assert result.curves.summary().split("\n") == [
         "a has the highest median score. It is shown to be higher than all others, by 3.0 (1.0 to 5.0) than b, the "
         "nearest.",
-        "Intervals and p hold for the 3 pairs of a task together.",
+        "Intervals and p hold for the 3 pairs together.",
     ]  # fmt: skip
     table = result.curves.table()
     assert table.index.tolist() == ["a over c", "a over b", "b over c"]

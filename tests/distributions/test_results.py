@@ -109,7 +109,7 @@ def test_comparisons_are_told_pair_by_pair():
     assert said[1].startswith("a and c: nowhere does one of them score higher outside the band")
     assert "its p is adjusted over pairs by Holm" in said[3]
     assert "for distributions of similar spread" in said[3]
-    assert said[4] == "Intervals hold for the 3 pairs of a task together."
+    assert said[4] == "Intervals hold for the 3 pairs together."
     assert "similar spread" in result.prob_greater_ci.attrs["interval"]
     assert "10,000" in result.ks_pvalue.attrs["method"]
     table = result.curves.table()

@@ -409,7 +409,7 @@ def test_sentences_say_what_is_shown_and_what_to_run_next(found):
     assert said[1] == f"{still}, or stop without a claim about it."
     assert said[2].startswith(f"The 3 looks left show td3 v ddpg in about {chance} of 100 cases (the differences ")
     assert said[3].startswith("At look 1 no pair could be shown to differ, whatever its scores")
-    assert said[4] == "Intervals and p hold for the 3 pairs of a task together."
+    assert said[4] == "Intervals and p hold for the 3 pairs together."
     assert "too large on average" in said[-4]
     assert "at all looks together" in said[-2]
     assert "normal runs" in said[-1]

@@ -45,7 +45,8 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
             yield Statement("answer", text)
     yield from comparison.more(result)
 
-    for text in _holds(comparison, result, noun, paired.sizes["pair"]):
+    of_each = f" of a {noun}" if len(tasks) > 1 else ""
+    for text in _holds(comparison, result, paired.sizes["pair"], of_each):
         yield Statement("detail", text)
     if comparison.verdicts == 1:
         what = "p is" if comparison.p else "intervals are"
@@ -53,8 +54,8 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
             yield Statement("caution", text)
 
 
-def _holds(comparison: Comparison, result: xr.Dataset, noun: str, n_pairs: int) -> Iterator[str]:
-    """Yield what intervals and p hold for."""
+def _holds(comparison: Comparison, result: xr.Dataset, n_pairs: int, of_each: str) -> Iterator[str]:
+    """Yield what intervals and p hold for; `of_each` is of what so many pairs are."""
     if comparison.holds is not None:
         yield from comparison.holds(result)
     elif n_pairs > 1:
@@ -63,10 +64,7 @@ def _holds(comparison: Comparison, result: xr.Dataset, noun: str, n_pairs: int) 
             held = "Intervals and p"
             if "correction" in result.attrs:
                 adjusted = f" (p by {result.attrs['correction'].capitalize()})"
-        pairs = f"{n_pairs} pairs of a {noun}"
-        if "task" in result.attrs:
-            pairs = f"{n_pairs} pairs"
-        yield f"{held} hold for the {pairs} together{adjusted}."
+        yield f"{held} hold for the {n_pairs} pairs{of_each} together{adjusted}."
 
 
 def _verdicts(comparison: Comparison, tasks: Sequence[tuple[xr.Dataset, str]]) -> Iterator[Statement]:
