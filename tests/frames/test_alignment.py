@@ -56,28 +56,15 @@ def apart(*grids):
 
 
 @pytest.mark.parametrize(
-    ("on", "grids", "message"),
+    ("on", "grids", "reason", "fractions"),
     [
-        (
-            "intersection",
-            [{0, 10, 20, 30}, {0, 10, 20, 30}, {0, 11, 22, 33}],
-            r"^on='intersection' leaves 1 common training level of 7\. Bring every task to fractions of its budget "
-            r"with \.curves\.align\(4, relative_to='budget'\)$",
-        ),
-        (
-            "intersection",
-            [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}],
-            "leaves 0 common training levels of 6",
-        ),
-        (
-            "final",
-            [{0, 10}, {5, 15}],
-            r"^on='final' leaves 0 common training levels of 4",
-        ),
+        ("intersection", [{0, 10, 20, 30}, {0, 10, 20, 30}, {0, 11, 22, 33}], "leaves 1 common training level of 7", 4),
+        ("intersection", [{0, 1, 2, 3}, {2, 3, 4, 5}, {0, 1, 4, 5}], "leaves 0 common training levels of 6", 4),
+        ("final", [{0, 10}, {5, 15}], "leaves 0 common training levels of 4", 1),
     ],
 )
-def test_grids_that_do_not_meet_are_refused_with_a_cure(on, grids, message):
-    with pytest.raises(ValueError, match=message):
+def test_grids_that_do_not_meet_are_refused_with_a_cure(on, grids, reason, fractions):
+    with refused("on", cure=call(".curves.align", fractions, relative_to="budget"), names=f"^on='{on}' {reason}"):
         apart(*grids).curves.align(on)
 
 
@@ -207,87 +194,37 @@ def test_bins_hold_the_means_of_their_scores(ragged):
 
 
 @pytest.mark.parametrize(
-    ("on", "options", "message"),
+    ("on", "options", "expected"),
     [
-        (
-            [0, 200, 100],
-            {},
-            r"on must be finite training levels in increasing order; got \[0, 200, 100\]. Sort them: np",
-        ),
-        (
-            [0, np.inf],
-            {},
-            r"on must be finite training levels in increasing order; got \[0, inf\]",
-        ),
-        ([], {}, r"on must be finite training levels in increasing order; got \[\]"),
-        ([0, 100, 100], {}, r"on must be finite training levels in increasing order; got \[0, 100, 100\]"),
-        (
-            "union",
-            {"method": "cubic"},
-            r"method must be None or one of 'previous', .*; got 'cubic'",
-        ),
-        (
-            "intersection",
-            {"method": "linear"},
-            r"on='intersection' with method='linear' has no levels",
-        ),
-        (
-            "union",
-            {"method": "mean"},
-            r"on='union' with method='mean' has no levels to bring .* Give them: on=\[...\]",
-        ),
-        (
-            [0, 1],
-            {"method": "nearest"},
-            r"method='nearest' needs tolerance=, the largest distance from a level",
-        ),
-        ([0, 1], {"tolerance": 5}, r"tolerance=5 has no meaning without a method"),
-        (
-            [0, 1],
-            {"method": "linear", "tolerance": -1},
-            r"tolerance must be an amount of training from 0; got -1",
-        ),
-        (
-            [0.5, 2],
-            {"relative_to": "budget"},
-            r"on must be increasing numbers in \(0, 1\]; got \[0.5, 2\]",
-        ),
-        *((20, {"relative_to": other}, "relative_to must be") for other in ("end", np.ones((2, 2)), [], "")),
-        (
-            20,
-            {"relative_to": "budget", "method": "previous"},
-            "method='previous' does not go with relative_to='bud",
-        ),
-        (
-            20,
-            {"relative_to": "budget", "tolerance": -1},
-            "tolerance must be an amount of training from 0; got -1",
-        ),
+        *((levels, {}, ("on", levels, "Sort them")) for levels in ([0, 200, 100], [0, np.inf], [], [0, 100, 100])),
+        ("union", {"method": "cubic"}, ("method", "cubic")),
+        ("intersection", {"method": "linear"}, ("on", "intersection", "on=[...]")),
+        ("union", {"method": "mean"}, ("on", "union", "on=[...]")),
+        ([0, 1], {"method": "nearest"}, ("method", "nearest")),
+        ([0, 1], {"tolerance": 5}, ("tolerance", 5, "Name one, or leave it out")),
+        ([0, 1], {"method": "linear", "tolerance": -1}, ("tolerance", -1)),
+        ([0.5, 2], {"relative_to": "budget"}, ("on", [0.5, 2], "give their number: 20")),
+        *((20, {"relative_to": other}, ("relative_to", other)) for other in ("end", [], "")),
+        (20, {"relative_to": np.ones((2, 2))}, ("relative_to",)),
+        (20, {"relative_to": "budget", "method": "previous"}, ("method", "previous", "Leave it out")),
+        (20, {"relative_to": "budget", "tolerance": -1}, ("tolerance", -1)),
     ],
 )
-def test_options_that_make_no_sense_are_refused(ragged, on, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_options_that_make_no_sense_are_refused(ragged, on, options, expected):
+    with refused(*expected):
         ragged.curves.align(on, **options)
 
 
 @pytest.mark.parametrize(
-    ("on", "options", "message"),
+    ("on", "options", "names"),
     [
-        (
-            "inner",
-            {},
-            r"on must be 'intersection', 'union', 'final' or training levels; got 'inner'",
-        ),
-        (["a"], {}, r"^on must be 'intersection',.*training levels; got \['a'\]"),
-        (
-            "union",
-            {"relative_to": "budget"},
-            "^on must be a number of fractions or a sequence; got 'union'",
-        ),
+        ("inner", {}, "training levels"),
+        (["a"], {}, "training levels"),
+        ("union", {"relative_to": "budget"}, "must be a number of fractions or a sequence.*Usual: 20"),
     ],
 )
-def test_a_grid_that_is_no_numbers_is_refused(ragged, on, options, message):
-    with pytest.raises(TypeError, match=message):
+def test_a_grid_that_is_no_numbers_is_refused(ragged, on, options, names):
+    with refused("on", on, names=names, kind=xcurves.WrongType):
         ragged.curves.align(on, **options)
 
 

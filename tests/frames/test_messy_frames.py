@@ -9,6 +9,8 @@ import xarray as xr
 
 import xcurves
 from places import SHARED
+from refusals import refused
+from xcurves.core.refusal import call
 
 pytestmark = [
     pytest.mark.slow,
@@ -121,7 +123,7 @@ def test_td3_without_step_0_loses_it_where_it_lacks_it_and_nowhere_else(tianshou
 def test_gaps_of_dreamerv3_differ_from_seed_to_seed(tdmpc2):
     rows = tdmpc2[(tdmpc2.task == "cartpole-swingup") & tdmpc2.algorithm.isin(["dreamerv3", "tdmpc2"])]
     curves = rows.curves.to_dataarray("reward", run="seed", training="step")
-    with pytest.raises(ValueError, match=r"algorithm 'dreamerv3', run 1.*training levels \(3 inc"):
+    with refused("curves", cure=call(".curves.align", "intersection"), names=r"'dreamerv3', run 1.*\(3 incomplete"):
         curves.curves.randomized_anova()
     own = rows[rows.algorithm == "dreamerv3"].groupby("seed").step.agg(set)
     shared = set.intersection(*own)
@@ -136,7 +138,9 @@ def test_gaps_of_dreamerv3_differ_from_seed_to_seed(tdmpc2):
 
 
 def test_restarts_of_tdmpc_are_counted_and_kept_as_asked(tdmpc2):
-    with pytest.raises(ValueError, match=r"^training column 'step' falls in 23 runs, first from \('cheetah"):
+    with refused(
+        "frame", cure="duplicates='purge'", names=r"^training column 'step' falls in 23 runs, first from \('chee"
+    ):
         tdmpc2.curves.to_dataset(["reward", "success"], **TDMPC2)
     rows = tdmpc2[tdmpc2.duplicated(["task", "algorithm", "seed", "step"], keep=False) & tdmpc2.reward.notna()]
     groups = rows.groupby(["task", "algorithm", "seed", "step"]).reward
@@ -153,7 +157,7 @@ def test_a_run_of_one_point_decides_nothing_once_it_is_left_out(tianshou):
     ]
     stopped = rows[(rows.algorithm != "td3") | (rows.seed != 4) | (rows.env_step == 5000)]
     curves = stopped.curves.to_dataarray("return", run="seed", training="env_step")
-    with pytest.raises(ValueError, match="leaves 1 common training level of"):
+    with refused("on", cure=call(".curves.align", 1, relative_to="budget"), names="leaves 1 common training level"):
         curves.curves.align("intersection")
     whole = curves.curves.drop_incomplete()
     assert whole.attrs["history"] == ("drop_incomplete(): algorithm 'td3', run 4 (lacks 50 of 51 training levels)")

@@ -128,39 +128,36 @@ def test_other_methods_name_the_cure(curves: xr.DataArray, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("training", "message"),
+    ("training", "reason", "cure"),
     [
-        ([[0.0, np.nan, 2.0]], "NaN only after its last level"),
-        ([[0.0, np.inf, np.nan]], "must be finite"),
-        ([[0.0, 2.0, 1.0]], "increase in each run"),
-        ([[0.0, 1.0, np.nan]], "some scores have no training level"),
-        ([["0", "1", "2"]], "must be numbers along 'evaluation'"),
+        ([[0.0, np.nan, 2.0]], "NaN only after its last level", "Make them from rows"),
+        ([[0.0, np.inf, np.nan]], "must be finite", "Make them from rows"),
+        ([[0.0, 2.0, 1.0]], "increase in each run", "Make them from rows"),
+        ([[0.0, 1.0, np.nan]], "some scores have no training level", "Give it, or mask them"),
+        ([["0", "1", "2"]], "must be numbers along 'evaluation'", "Make them from rows"),
     ],
 )
-def test_levels_that_no_run_can_have_are_refused(training: list, message: str) -> None:
+def test_levels_that_no_run_can_have_are_refused(training: list, reason: str, cure: str) -> None:
     dims = ("algorithm", "run", "evaluation")
     array = xr.DataArray([[[1.0, 2.0, 3.0]]], {"training": (dims, [training])}, dims)
-    with pytest.raises(ValueError, match=message):
+    with refused("curves", cure=cure, names=reason):
         check_curves(array, own_levels=True)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "expected"),
     [
-        ({"levels": "each"}, "levels must be 'union' or 'run'"),
-        (
-            {"levels": "run", "training": None},
-            "training=None does not go with levels='run', which needs a column of training",
-        ),
-        ({"levels": "run", "on": [1.0]}, "Leave one out"),
-        ({"coords": "training"}, "is the name of another dim"),
-        ({"coords": "size"}, "coords='size' is no column of the frame"),
-        ({"coords": "score"}, "asked for twice"),
+        ({"levels": "each"}, ("levels", "each")),
+        ({"levels": "run", "training": None}, ("training", None, give(training="step"))),
+        ({"levels": "run", "on": [1.0]}, ("levels", "run", "Leave one out")),
+        ({"coords": "training"}, ("coords", "training", "Rename the column")),
+        ({"coords": "size"}, ("coords", "size", "It has 'algorithm', 'run', 'training', 'score'")),
+        ({"coords": "score"}, ("value", "score", "Name a column of its own for every dim")),
     ],
 )
-def test_options_that_do_not_go_together(options: dict, message: str) -> None:
+def test_options_that_do_not_go_together(options: dict, expected: tuple) -> None:
     frame = pd.DataFrame({"algorithm": ["a"], "run": 0, "training": 1.0, "score": 1.0})
-    with pytest.raises((ValueError, KeyError), match=message):
+    with refused(*expected):
         xcurves.to_dataarray(frame, "score", **options)
 
 

@@ -68,7 +68,7 @@ def test_numbers_of_an_unused_column_are_kept_apart_too(labels):
         network=lambda each: each.network.map(dict(zip(("cnn", "mlp", "resnet"), labels, strict=True)))
     )
     shown = re.escape(f"column 'network' ({', '.join(map(str, labels))}) is not used")
-    with pytest.raises(ValueError, match=f"^{shown}"):
+    with refused("frame", cure="extra=['game', 'network']", names=f"^{shown}"):
         frame.curves.to_dataarray("return", **NAMES, extra="game")
     with refused("frame", cure="If runs are in the same order", names="^rows repeat") as caught:
         frame.drop(columns="seed").curves.to_dataarray("return", algorithm="agent", training="step", extra="game")

@@ -63,30 +63,22 @@ def test_tasks_and_names_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("columns", "kind", "said"),
+    ("columns", "value", "kind", "cure"),
     [
-        (
-            "x{run}",
-            KeyError,
-            r"columns='x\{run\}' fits no column of numbers\. The frame has 'fold', 'a', 'b'",
-        ),
-        ("ab", KeyError, r"^columns='ab' is no column of the frame\. It has 'fold', 'a', 'b'\. Did you mean 'b'\?"),
-        ("a,b_,b", KeyError, r"^columns='b_' is no column of the frame\. It has 'fold', 'a', 'b'\. Did you mean 'b'\?"),
-        ({"run": ["a", "c"]}, KeyError, r"^columns='c' is no column of the frame"),
-        ({"run": ["a", "a"]}, ValueError, "names a column twice"),
-        ({"run": 5}, TypeError, "^columns must map one dim to names of columns"),
-        ({5: ["a", "b"]}, TypeError, "^columns must map one dim to names of columns"),
-        ({"run": "a"}, ValueError, "^columns must map one dim to names of columns"),
-        (
-            "{fold}",
-            ValueError,
-            r"makes a column 'fold', which the frame has\. Rename it, or drop it",
-        ),
+        ("x{run}", "x{run}", xcurves.Missing, "The frame has 'fold', 'a', 'b'"),
+        ("ab", "ab", xcurves.Missing, "It has 'fold', 'a', 'b'. Did you mean 'b'?"),
+        ("a,b_,b", "b_", xcurves.Missing, "It has 'fold', 'a', 'b'. Did you mean 'b'?"),
+        ({"run": ["a", "c"]}, "c", xcurves.Missing, "It has 'fold', 'a', 'b'"),
+        ({"run": ["a", "a"]}, {"run": ["a", "a"]}, xcurves.Refusal, "Leave one out"),
+        ({"run": 5}, {"run": 5}, xcurves.WrongType, "Try '{algorithm}'"),
+        ({5: ["a", "b"]}, {5: ["a", "b"]}, xcurves.WrongType, "Try '{algorithm}'"),
+        ({"run": "a"}, {"run": "a"}, xcurves.WrongType, "Try '{algorithm}'"),
+        ("{fold}", "{fold}", xcurves.Refusal, "Rename it, or drop it: frame.drop(columns='fold')"),
     ],
 )
-def test_what_does_not_fit_is_said(columns, kind, said):
+def test_what_does_not_fit_is_said(columns, value, kind, cure):
     frame = pd.DataFrame({"fold": [0, 1], "a": [1.0, 2.0], "b": [3.0, 4.0]})
-    with pytest.raises(kind, match=said):
+    with refused("columns", value, cure, kind=kind):
         xcurves.to_dataarray(frame, "score", run="fold", training=None, columns=columns)
 
 
@@ -193,31 +185,15 @@ def test_a_score_that_fails_is_no_score_that_is_absent():
 
 
 @pytest.mark.parametrize(
-    ("columns", "kind", "said"),
+    ("columns", "value", "kind", "cure"),
     [
-        (
-            "{algorithm}",
-            ValueError,
-            r"does not say which of 2 scores a column holds\. Say it with a part \{value\}",
-        ),
-        (
-            "{algorithm}-{value}",
-            KeyError,
-            r"columns='\{algorithm\}-acc' fits no column of numbers",
-        ),
-        (
-            {"algorithm": ["a_f1"]},
-            ValueError,
-            r"columns must map each of \['f1', 'acc'\] to a pattern; got",
-        ),
-        (
-            {"f1": 3, "acc": "{algorithm}_acc"},
-            TypeError,
-            r"columns must be a pattern or a mapping; got 3",
-        ),
+        ("{algorithm}", "{algorithm}", xcurves.Refusal, "Say it with a part {value}"),
+        ("{algorithm}-{value}", "{algorithm}-acc", xcurves.Missing, "The frame has 'run', 'a_f1', 'b_acc'"),
+        ({"algorithm": ["a_f1"]}, {"algorithm": ["a_f1"]}, xcurves.Refusal, "Try '{algorithm}_{value}'"),
+        ({"f1": 3, "acc": "{algorithm}_acc"}, 3, xcurves.WrongType, "Try '{algorithm}'"),
     ],
 )
-def test_what_does_not_say_the_score_of_a_column_is_refused(columns, kind, said):
+def test_what_does_not_say_the_score_of_a_column_is_refused(columns, value, kind, cure):
     frame = pd.DataFrame({"run": [0, 1], "a_f1": [1.0, 2.0], "b_acc": [3.0, 4.0]})
-    with pytest.raises(kind, match=said):
+    with refused("columns", value, cure, kind=kind):
         xcurves.to_dataset(frame, ["f1", "acc"], training=None, columns=columns)

@@ -41,10 +41,13 @@ def test_arrays_of_one_kind_of_file_in_a_folder_are_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("array", "said"),
-    [(np.ones((2, 3)), "does not say what the second axis"), (np.array(["a"]), "scores of one run")],
+    ("array", "reason", "cure"),
+    [
+        (np.ones((2, 3)), "does not say what the second axis", "source='array-curves'"),
+        (np.array(["a"]), "scores of one run", "Save several in an .npz file"),
+    ],
 )
-def test_an_array_that_is_no_run_is_refused_or_asked(tmp_path, array, said):
+def test_an_array_that_is_no_run_is_refused_or_asked(tmp_path, array, reason, cure):
     np.save(tmp_path / "a.npy", array)
-    with pytest.raises(ValueError, match=said):
+    with refused("path", cure=cure, names=reason):
         readers.read(tmp_path / "a.npy")

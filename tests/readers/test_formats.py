@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import labelled
 import xcurves
 from layers import every
+from refusals import refused
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.formats import could_be_log, format_of, read_rows
 from xcurves.readers.formats.json_rows import is_value
@@ -341,7 +342,7 @@ def test_what_is_no_log_is_of_no_format(tmp_path, text):
     path = tmp_path / "a"
     path.write_text(text)
     assert format_of(path) == ""
-    with pytest.raises(ValueError, match=f"^{path} has no rows that are known"):
+    with refused("path", str(path), names="has no rows that are known"):
         read_rows(path)
 
 

@@ -89,13 +89,13 @@ def test_jobs_that_override_other_things_are_refused(sweep):
     ):
         reader.multirun(sweep)
     overrides.write_text("- 'a\n")
-    with pytest.raises(ValueError, match=rf"^{overrides} is cut short, damaged or no overrides: "):
+    with refused("path", str(overrides), "Copy it again, or remove it", names="damaged or no overrides: "):
         reader.multirun(sweep)
 
 
 def test_jobs_without_logs_or_with_logs_of_several_runs_are_refused(sweep):
     (sweep / "2" / "logs" / "returns.csv").unlink()
-    with pytest.raises(ValueError, match=rf"'{sweep}/2' (is|holds) nothing that is recognised"):
+    with refused("path", str(sweep / "2"), "help(xcurves.readers.read)", names="(is|holds) nothing that is recognised"):
         reader.multirun(sweep)
     (sweep / "2" / "other").mkdir()
     for folder in ("logs", "other"):

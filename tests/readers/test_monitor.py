@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import labelled
+from refusals import refused
 from xcurves import readers
+from xcurves.core.refusal import give
 
 LOGS = Path(__file__).parent / "logs" / "stable-baselines3"
 
@@ -132,61 +134,45 @@ def test_a_run_without_an_episode_is_left_out_and_said(sb3, logs):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "reason", "cure"),
     [
-        (
-            "",
-            r"is no Monitor log: its first line must be a JSON header with t_start; got ''",
-        ),
-        (
-            "r,l,t\n1,2,3\n",
-            r"is no Monitor log: its first line must be a JSON header with t_start; got 'r,l,t'",
-        ),
-        ("#[1]\nr,l,t\n1,2,3\n", r"must be a JSON header"),
-        (
-            json.dumps({"t_start": 0}) + "\nr,l\n1,2\n",
-            r"is no Monitor log of columns r, l, t: 't'",
-        ),
-        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,oops,3\n', r"columns r, l, t: .*oops"),
-        (
-            '#{"t_start": 0}\nr,l,t\n1,2,3\n1,,3\n',
-            r"columns r, l, t: a row lacks r, l or t",
-        ),
-        (
-            '#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n',
-            r"its last line, line 4, has 2 fields where the header names 3",
-        ),
+        ("", "its first line must be a JSON header with t_start; got ''", "Remove it"),
+        ("r,l,t\n1,2,3\n", "its first line must be a JSON header with t_start; got 'r,l,t'", "Remove it"),
+        ("#[1]\nr,l,t\n1,2,3\n", "must be a JSON header", "Remove it"),
+        (json.dumps({"t_start": 0}) + "\nr,l\n1,2\n", "no Monitor log of columns r, l, t: 't'", "Correct or remove it"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,oops,3\n', "columns r, l, t: .*oops", "Correct or remove it"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,,3\n', "columns r, l, t: a row lacks r, l or t", "Correct or remove it"),
+        ('#{"t_start": 0}\nr,l,t\n1,2,3\n1,2\n', "line 4, has 2 fields where the header names 3", "Write it again"),
         (
             '#{"t_start": 0}\nr,l,t\n1,2,3,4\n5,6,7\n',
-            r"monitor\.csv: line 3 has 4 fields where the header names 3",
+            "line 3 has 4 fields",
+            "Correct the file",
         ),
         (
             '#{"t_start": 0}\nr,l,t\n1,2,3\n#{"t_start": 9}\nr,l,t\n1,2,3\n',
-            r"monitor\.csv: line 4 is a header again: two logs in one file\. Make a file of each$",
+            "line 4 is a header again: two logs in one file",
+            "Make a file of each",
         ),
         (
             '#{"t_start": 0}\nr,l,t\n1,2,3\nr,l,t\n1,2,3\n',
-            r"monitor\.csv: line 4 is the header again: two logs",
+            "line 4 is the header again",
+            "Make a file of each",
         ),
-        (
-            '#{"t_start": 0}\nr,l,t,r\n1,2,3,4\n',
-            r"monitor\.csv has 2 columns 'r'\. Rename all but one",
-        ),
+        ('#{"t_start": 0}\nr,l,t,r\n1,2,3,4\n', "has 2 columns 'r'", "Rename all but one"),
     ],
 )
-def test_a_file_that_is_no_log_is_named(tmp_path, text, message):
+def test_a_file_that_is_no_log_is_named(tmp_path, text, reason, cure):
     path = tmp_path / "sac" / "0" / "monitor.csv"
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused("path", str(path), cure, names=reason):
         labelled.read(tmp_path, source="monitor")
-    assert str(path) in str(caught.value)
 
 
 def test_folders_that_do_not_fit_are_said(logs, tmp_path):
-    with pytest.raises(ValueError, match=r"^folders=\['run'\] are not the levels.*'sac/10"):
+    with refused("folders", ["run"], give(names="{algorithm}/{run}/monitor.csv"), names="'sac/10"):
         labelled.read(logs, folders="run", source="monitor")
-    with pytest.raises(ValueError, match=r"has a column 'run' too\. Name that level"):
+    with refused("", cure="Name that level of folders otherwise", names="has a column 'run' too"):
         labelled.read(logs, folders=("run", "run"), source="monitor")
     with pytest.raises(FileNotFoundError, match=r"elsewhere' does not exist. Check the path"):
         labelled.read(tmp_path / "elsewhere", source="monitor")

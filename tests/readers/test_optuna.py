@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from refusals import refused
+from xcurves import WrongType
 from xcurves.__main__ import main
 from xcurves.core.known import known_of
 from xcurves.core.names import seeds_in
@@ -50,7 +52,7 @@ def studies(path):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_reported_values_are_curves_of_trials(studies, path):
     frame = reader.intermediate_values(studies)
-    with pytest.raises(ValueError, match="the frame has runs that were pruned"):
+    with refused("frame", cure="missing_scores='failed'", names="has runs that were pruned"):
         frame.curves.to_dataarray("value", training="step")
     curves = frame.drop(columns="state").curves.to_dataarray("value", training="step", missing_scores="absent")
     for name, study in studies.items():
@@ -103,7 +105,7 @@ def test_a_damaged_file_is_named(path):
     data = path.read_bytes()
     third = len(data) // 3
     path.write_bytes(data[:third] if path.suffix == ".db" else data[:third] + b"}\n" + data[third:])
-    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no storage of Optuna: "):
+    with refused("path", str(path), "Copy it again, or remove it", names="damaged or no storage of Optuna"):
         reader.trials(path)
 
 
@@ -117,14 +119,14 @@ def test_a_journal_that_is_cut_short_gives_its_whole_lines(studies, path):
 
 
 def test_what_are_no_studies_is_refused(studies):
-    with pytest.raises(TypeError, match=r"^studies must map names.*got Study\. Name it"):
+    with refused("studies", "Study", "Name it: ", kind=WrongType):
         reader.trials(studies["sac"])
     several = optuna.create_study(directions=["minimize", "maximize"])
-    with pytest.raises(ValueError, match=r"^study of 'x' has 2 objectives"):
+    with refused("path", cure="Leave it out", names="^study of 'x' has 2 objectives"):
         reader.trials({"x": several})
-    with pytest.raises(ValueError, match=r"^no trial is finished"):
+    with refused("path", cure="Run the studies on", names="^no trial is finished"):
         reader.trials({"x": optuna.create_study()})
-    with pytest.raises(ValueError, match=r"^no trial reported an intermediate value"):
+    with refused("path", cure="optuna.trials", names="^no trial reported an intermediate value"):
         reader.intermediate_values({"x": optuna.create_study()})
 
 

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from refusals import refused
+from xcurves import Refusal, WrongType
 from xcurves.readers import rliable
 
 RNG = np.random.default_rng(0)
@@ -27,35 +29,20 @@ def test_a_file_of_arrays_is_read_and_one_cut_short_is_named(tmp_path):
     np.savez(path, **ARRAYS)
     assert rliable.scores(path).equals(rliable.scores(ARRAYS))
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=rf"^{path} is cut short, damaged or no arrays of scores"):
+    with refused("path", str(path), "Copy it again, or remove it", names="damaged or no arrays of scores"):
         rliable.scores(path)
 
 
 @pytest.mark.parametrize(
-    ("arrays", "options", "error", "message"),
+    ("arrays", "options", "expected", "kind"),
     [
-        (
-            [1.0],
-            {},
-            TypeError,
-            r"^arrays must map names of algorithms to arrays; got list",
-        ),
-        (
-            {"a": np.ones(3)},
-            {},
-            ValueError,
-            r"^arrays must be \(runs, tasks\) or .*; got {'a': \(3,\)}",
-        ),
-        (
-            {"a": np.ones((3, 2)), "b": np.ones((3, 4))},
-            {},
-            ValueError,
-            r"^arrays must be \(runs, tasks\)",
-        ),
-        (ARRAYS, {"tasks": ["x"]}, ValueError, r"^tasks must name 3; got 1"),
-        (ARRAYS, {"frames": [1]}, ValueError, r"^frames must name 2; got 1"),
+        ([1.0], {}, ("arrays", "list", "Name it: "), WrongType),
+        ({"a": np.ones(3)}, {}, ("arrays", "{'a': (3,)}"), Refusal),
+        ({"a": np.ones((3, 2)), "b": np.ones((3, 4))}, {}, ("arrays", "{'a': (3, 2), 'b': (3, 4)}"), Refusal),
+        (ARRAYS, {"tasks": ["x"]}, ("tasks", "1"), Refusal),
+        (ARRAYS, {"frames": [1]}, ("frames", "1"), Refusal),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(arrays, options, error, message):
-    with pytest.raises(error, match=message):
+def test_arrays_that_do_not_fit_are_refused(arrays, options, expected, kind):
+    with refused(*expected, kind=kind):
         rliable.scores(arrays, **options)

@@ -107,33 +107,21 @@ def test_points_that_stand_for_several_scores_are_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "reason", "cure"),
     [
-        ("", r"chart\.csv is empty. Write it again"),
-        (
-            '"Step","sac - r","sac - r"\n1,2,3\n',
-            r"has 2 columns 'sac - r'. Rename all but one",
-        ),
-        (
-            "step,reward\n1,2\n",
-            r"columns after the first must be 'run - metric'; got 'reward'",
-        ),
-        ("Step\n1\n", r"columns after the first must be 'run - metric'; got 'Step'"),
-        ('"Step","sac - r"\n1,oops\n', r"chart\.csv is cut short, .*oops"),
-        (
-            '"Step","a-1 - r","b-1 - r"\n1,2,3\n2,3',
-            r"is cut short: its last line, line 3, has 2 fields where .* names 3",
-        ),
-        (
-            '"Step","a-1 - r","b-1 - r"\n1,2,3,4\n',
-            r"line 2 has 4 fields where the header names 3",
-        ),
+        ("", "is empty", "Write it again"),
+        ('"Step","sac - r","sac - r"\n1,2,3\n', "has 2 columns 'sac - r'", "Rename all but one"),
+        ("step,reward\n1,2\n", "columns after the first must be 'run - metric'; got 'reward'", "Export the chart"),
+        ("Step\n1\n", "columns after the first must be 'run - metric'; got 'Step'", "Export the chart"),
+        ('"Step","sac - r"\n1,oops\n', "is cut short, .*oops", "Copy it again, or remove it"),
+        ('"Step","a-1 - r","b-1 - r"\n1,2,3\n2,3', "line 3, has 2 fields where the header names 3", "Write it again"),
+        ('"Step","a-1 - r","b-1 - r"\n1,2,3,4\n', "line 2 has 4 fields where the header names 3", "Correct the file"),
     ],
 )
-def test_a_file_that_is_no_chart_is_named(tmp_path, text, message):
+def test_a_file_that_is_no_chart_is_named(tmp_path, text, reason, cure):
     path = tmp_path / "chart.csv"
     path.write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with refused("path", cure=cure, names=rf"chart\.csv.*{reason}"):
         readers.read(path, source="wandb-chart")
 
 
