@@ -451,10 +451,8 @@ def test_only_algorithms_and_runs_are_found_in_names_of_runs():
 def test_a_column_has_a_name_that_can_be_looked_up(frame, argument, given):
     named = {"value": "return", "algorithm": "agent", "run": "seed", "training": "step"}
     named |= {argument: [given] if argument == "extra" else given}
-    with pytest.raises(
-        TypeError,
-        match=rf"^{argument} must be the name of a column; got .* Name one of frame.columns",
-    ) as caught:
+    names = f"^{argument} must be the name of a column; got "
+    with refused(argument, cure="Name one of frame.columns", names=names, kind=xcurves.WrongType) as caught:
         xcurves.to_dataarray(frame, **named)
     assert ("to_dataset(" in str(caught.value)) == (argument == "value")
 

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import refusals
 import xcurves
+from refusals import ANY
 
 BASE = {
     "algorithm": ["a", "a", "b", "b"],
@@ -19,8 +21,9 @@ LARGE = 10**400
 
 
 def refused(frame) -> str:
-    with pytest.raises((ValueError, TypeError), match="column") as caught:
+    with pytest.raises(xcurves.WrongType) as caught:
         xcurves.to_dataarray(frame, "score")
+    assert "column" in str(caught.value)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -78,10 +81,7 @@ def test_labels_of_tasks_are_there_once():
         ("task", "algorithm", "run", "training"),
     )
     for method in ("pairwise", "across_tasks", "align"):
-        with pytest.raises(
-            ValueError,
-            match=r"^task labels must be unique; got 'x' 2 times\. Number them: da\.assign_coo",
-        ):
+        with refusals.refused("curves", "'x' 2 times", "Number them: da.assign_coords", names="^task labels"):
             getattr(curves.curves, method)()
 
 
@@ -125,8 +125,10 @@ def test_attrs_that_say_nothing_of_columns_change_no_reading(attrs):
 @pytest.mark.parametrize("given", [{}, {"value": "score"}])
 def test_lists_in_a_column_called_like_a_dim_are_what_is_told(name, given):
     frame = pd.DataFrame({**TWO, name: [[1], [2], [3], [4]]})
-    what = "must be numeric" if name == "training" else "has labels of type list"
-    with pytest.raises(TypeError, match=f"column '{name}' {what}"):
+    expected = ("frame", ANY, "Convert: ")
+    if name == "training":
+        expected = ("training", ANY, "Name a column of numbers: ")
+    with refusals.refused(*expected, names=f"column '{name}' ", kind=xcurves.WrongType):
         frame.curves.to_dataarray(**given)
 
 

@@ -482,10 +482,7 @@ def test_a_key_that_stands_twice_in_a_configuration_is_refused(tmp_path):
         (folder / "config.json").write_text(config)
     assert set(labelled.read(tmp_path)["algorithm"]) == {"a", "b"}
     (folder / "config.json").write_text('{"algo": "a", ' + config[1:])
-    with pytest.raises(
-        ValueError,
-        match=r"config\.json has the key 'algo' twice in one object\. Rename",
-    ):
+    with refused("path", cure="Rename or remove one", names=r"config\.json has the key 'algo' twice in one object"):
         xcurves.readers.read(tmp_path)
 
 
@@ -496,10 +493,8 @@ def test_a_key_that_stands_twice_is_refused_by_name_and_file(tmp_path, name):
     folder.mkdir(parents=True)
     path = folder / name
     path.write_text(TWICE[name])
-    with pytest.raises(
-        ValueError,
-        match=rf"{re.escape(name)}.* the key 'loss' twice in one object\. Rename or",
-    ):
+    reason = f"{re.escape(name)}.* the key 'loss' twice in one object"
+    with refused("path", cure="Rename or remove one", names=reason):
         xcurves.readers.read(tmp_path)
     # the cure: one of them is renamed
     path.write_text(TWICE[name].replace('"loss": 0.1', '"other": 0.1').replace('"loss": [0.1', '"other": [0.1'))

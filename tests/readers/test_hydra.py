@@ -83,9 +83,10 @@ def test_jobs_that_override_other_things_are_refused(sweep):
     overrides = sweep / "3" / ".hydra" / "overrides.yaml"
     whole = overrides.read_text()
     overrides.write_text(whole[: whole.index("- +seed")])
-    with pytest.raises(
-        ValueError,
-        match=rf"^{sweep}/3 and {sweep}/0 do not override the same: optimizer.lr, seed",
+    with refused(
+        "path",
+        cure="Read them separately",
+        names=f"^{sweep}/3 and {sweep}/0 do not override the same: optimizer.lr, seed",
     ):
         reader.multirun(sweep)
     overrides.write_text("- 'a\n")
@@ -100,10 +101,8 @@ def test_jobs_without_logs_or_with_logs_of_several_runs_are_refused(sweep):
     (sweep / "2" / "other").mkdir()
     for folder in ("logs", "other"):
         (sweep / "2" / folder / "returns.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(
-        ValueError,
-        match=rf"^{sweep}/2 has logs in 2 folders, such as {sweep}/2/logs and {sweep}/2/other",
-    ):
+    reason = f"^{sweep}/2 has logs in 2 folders, such as {sweep}/2/logs and {sweep}/2/other"
+    with refused("path", cure="move the others out of the job", names=reason):
         reader.multirun(sweep)
 
 

@@ -162,10 +162,7 @@ def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
 def test_a_metric_with_the_name_of_a_label_is_refused(tmp_path, metric):
     path = tmp_path / "chart.csv"
     path.write_text(f'"Step","a-1 - {metric}","a-1 - r"\n5,2,3\n')
-    with pytest.raises(
-        ValueError,
-        match=rf"^{path}: the metric '{metric}' has the name of a label. Rename it in",
-    ):
+    with refused("path", str(path), "Rename it in the first line", names=f"the metric '{metric}' has the name of a"):
         readers.read(path)
 
 

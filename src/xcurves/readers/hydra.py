@@ -84,6 +84,7 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 "path",
                 UNSAID,
                 f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}",
+                "A job is one run: move the others out of the job",
             )
         rows = known.read_all(job) if known.read_all else logs.read_each_run(homes[0], known, ())
         clash = sorted({"job", *overrides} & set(rows))
