@@ -12,6 +12,7 @@ from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
 from xcurves.core.direction import looks_like_score
 from xcurves.core.known import Known, known_of
+from xcurves.core.names import OF_TRIAL
 from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
@@ -31,7 +32,6 @@ else:
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
-_SETTING_OF_TRIAL = "params_"  # of Optuna
 
 
 def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> Reading:
@@ -344,7 +344,7 @@ class _Finder(Found):
 
 def _refuse_dependent_trials(frame: pd.DataFrame, algorithm: Sequence[str]) -> None:
     """Refuse settings of a search as algorithms, where trials may have been chosen by those before."""
-    settings = [name for name in algorithm if name.startswith(_SETTING_OF_TRIAL)]
+    settings = [name for name in algorithm if name.startswith(OF_TRIAL)]
     if not settings or frame.attrs.get("sampler") != UNKNOWN_SAMPLER:
         return
     raise Refusal(

@@ -15,6 +15,7 @@ from xcurves.core.names import (
     FINISHED,
     MODEL_SIZES,
     OF_ANSWERS,
+    OF_TRIAL,
     STATES,
     TOKENS,
     TRAINED,
@@ -47,7 +48,7 @@ _FIRST_STEPS = (
     "iter",
     "epoch",
 )
-_SETTINGS = (CONFIG, "param_", "params_")
+_SETTINGS = (CONFIG, "param_", OF_TRIAL)
 _MOST_LABELS = 50
 _FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law
 _MOST_CLOCK = 20  # values of a label of unknown name, of which most occur in one run

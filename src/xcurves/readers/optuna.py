@@ -13,7 +13,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import names_options
-from xcurves.core.names import seeds_in
+from xcurves.core.names import OF_TRIAL, seeds_in
 from xcurves.core.refusal import UNSAID, Refusal, WrongType
 from xcurves.readers.log_files import (
     check_cells,
@@ -203,7 +203,7 @@ def _place(studies: Mapping[str, Any]) -> str:
 
 
 def _row(name: str, trial: Any, **found: Any) -> dict[str, Any]:
-    parameters = {f"params_{parameter}": value for parameter, value in trial.params.items()}
+    parameters = {f"{OF_TRIAL}{parameter}": value for parameter, value in trial.params.items()}
     return {"algorithm": name, "run": trial.number, **found, **parameters}
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import HIGHER
-from xcurves.core.names import CONFIG, dim_of, join_labels, seeds_in
+from xcurves.core.names import CONFIG, OF_TRIAL, dim_of, join_labels, seeds_in
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers
@@ -34,7 +34,6 @@ _SCORE = re.compile(r"(?:test|train)_")
 _TIMES = ("fit_time", "score_time")
 _SETTING = "param_"
 _STUDY = ("study", "study_name", "sampler")
-_SETTINGS_OF_TRIAL = "params_"
 _NOTE = "system_attrs_"  # before what samplers store with trials
 
 
@@ -97,7 +96,7 @@ def _below_each_other(tables: Sequence[pd.DataFrame], names: Sequence[str]) -> p
 
 def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | None:
     """Return the column that says of which algorithm, or study, a row is; None if all are of one."""
-    free = [name for name in map(str, table) if not name.startswith((_SETTING, _SETTINGS_OF_TRIAL))]
+    free = [name for name in map(str, table) if not name.startswith((_SETTING, OF_TRIAL))]
     named = [name for name in free if name in also or dim_of(name) == "algorithm"]
     varied = [str(name) for name in named if len(table[name].unique()) > 1]
     return varied[0] if varied else None
@@ -198,7 +197,7 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
             f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}",
             "Run the study on",
         )
-    settings = [name for name in map(str, table) if name.startswith(_SETTINGS_OF_TRIAL)]
+    settings = [name for name in map(str, table) if name.startswith(OF_TRIAL)]
     every = pd.concat(
         [
             pd.DataFrame({"algorithm": names, "run": table["number"], "state": state.str.lower()}),
