@@ -210,7 +210,10 @@ def _touch(axis: Any) -> bool:
 
 
 def fit_rows(panels: NDArray[Any]) -> None:
-    """Write names of rows, what stands beside them, and leaning names of columns smaller where they would touch."""
+    """Write names of rows, what stands beside them, and leaning names of columns smaller where they would touch.
+
+    A text below a row that is wider than the panel ends where this does: below the name there is room.
+    """
     listed = [ax for ax in panels if _rows_of(ax)]
     if not listed:
         return
@@ -230,6 +233,10 @@ def fit_rows(panels: NDArray[Any]) -> None:
                 [label.get_window_extent().width for label in leaning],
                 float(wide),
             )
+        for text in ax.texts:
+            is_below = text.get_ha() == "left" and not text.get_in_layout()
+            if is_below and text.get_window_extent().width > ax.bbox.width:
+                text.set(x=1.0, ha="right")
 
 
 def _shrink(texts: Sequence[Text], extents: Sequence[float], room: float) -> None:

@@ -309,6 +309,8 @@ def _write_below(ax: Axes, picture: RowsPicture, size: float) -> None:
         if any(row.texts):
             written = ax.text(0, at + 0.75, picture.text_below(row), transform=ax.get_yaxis_transform(), va="center",
                               fontsize=size, color=row.ink, bbox=behind)  # fmt: skip
+            # A layout would take the panel the width that the text needs; `fit_rows` has it end where the panel does.
+            written.set_in_layout(False)
             _flag_open_end(written, " ".join(row.texts))
 
 

@@ -1,0 +1,19 @@
+"""Texts below rows: no picture is cut, and none changes from one drawing to the next."""
+
+import numpy as np
+import pytest
+
+from pictures import faults
+from synthetic_results import synthetic_result
+
+
+@pytest.mark.parametrize("n_algorithms", [2, 4])
+def test_texts_wider_than_their_panel_end_with_it_and_leave_its_width(n_algorithms):
+    panels = synthetic_result("pairwise", 3, n_algorithms).curves.plot("difference", figsize=(5.5, 3.2))
+    figure = panels[0].figure
+    assert faults(figure, sized=True) == []
+    widths = []
+    for _ in range(3):
+        figure.draw_without_rendering()
+        widths.append([ax.bbox.width for ax in panels])
+    np.testing.assert_allclose(widths[1:], [widths[0]] * 2, rtol=0.01)
