@@ -341,3 +341,12 @@ def test_intervals_for_all_learners_together_are_at_the_level_over_their_number(
     table = found.curves.table()
     ends = found["difference_ci_simultaneous"].sel(param="error_at_n", ci_bound="lower").to_series()
     np.testing.assert_allclose(table["error_at_n_lower"], ends.reindex(table.index))
+
+
+def test_one_axes_has_one_parameter(fit):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    found = xcurves.compare_learners(fit, reference="plain").isel(task=0)
+    _, ax = plt.subplots()
+    with refused("result", names="one Axes has one parameter; got 3", cure="result.sel(param=['error_at_n'])"):
+        found.curves.plot(ax=ax)
+    assert found.sel(param=["data_reliance"]).curves.plot(ax=ax) is ax

@@ -14,7 +14,7 @@ from xcurves.distributions.text import say_statistic, statistics
 from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sign_cells
 from xcurves.pictures.curves import CurvesPicture, Line, Rule, Scale, along_training
 from xcurves.pictures.pair_rows import MOST_ROWS
-from xcurves.pictures.rows import Row, RowsPicture, marks_of, plain_rows
+from xcurves.pictures.rows import Row, RowsPicture, marks_of, only_param, plain_rows
 from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import Style, bounds_of, styled_parts
 from xcurves.say.numbers import label_of, with_units
@@ -102,24 +102,12 @@ def _over_scores(result: xr.Dataset, *, above: bool) -> StepsPicture:
 
 def statistic(result: xr.Dataset) -> RowsPicture:
     """Return one statistic with its intervals, a row for each group of trials."""
-    name, rows = _one_statistic(result), []
+    name, rows = only_param(result, "statistic"), []
     for style, group, label in _groups(result):
         (mark,) = marks_of(statistics(group), group["statistic_ci"], style)
         rows.append(Row(label, (mark,)))
     label = with_units(say_statistic(result, name), result["score_mean"])
     return RowsPicture(tuple(rows), label, reference=None)
-
-
-def _one_statistic(result: xr.Dataset) -> str:
-    names = result["param"].to_numpy().tolist()
-    if len(names) > 1:
-        raise Refusal(
-            "result",
-            UNSAID,
-            f"one Axes has one statistic; got {len(names)}",
-            f"Select one: result.sel(param=[{names[0]!r}])",
-        )
-    return str(names[0])
 
 
 def prob_greater(result: xr.Dataset) -> RowsPicture | CellsPicture:
@@ -156,7 +144,7 @@ def quantile_difference(result: xr.Dataset) -> StepsPicture:
 
 def along_training_of(result: xr.Dataset) -> CurvesPicture:
     """Return one statistic of every algorithm against training, with its intervals or band."""
-    name = _one_statistic(result)
+    name = only_param(result, "statistic")
     drawn = result.assign(statistic=statistics(result)).isel(param=0)
     lines = [replace(line, marked="all") for line in _lines(drawn, "training", "statistic", "statistic_ci")]
     x = along_training(result["training"])

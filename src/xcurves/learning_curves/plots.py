@@ -16,7 +16,7 @@ from xcurves.learning_curves.text import MISSED
 from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.pictures.curves import CurvesPicture, Key, Line, Points, Rule, Scale, Shade
-from xcurves.pictures.rows import Row, RowsPicture, marks_of
+from xcurves.pictures.rows import Row, RowsPicture, marks_of, only_param
 from xcurves.pictures.styles import BLACK, SHADE, Style, bounds_of, rising, style_of, styled_parts
 from xcurves.say.numbers import label_of, number, short_level, with_units
 
@@ -174,12 +174,12 @@ def _ahead_of(levels: Floats, fitted: Floats, asked: Floats, found: Floats) -> t
 
 def learners(compared: xr.Dataset) -> RowsPicture:
     """Return by how much one parameter of each learner differs from that of the reference, with its interval."""
+    param = only_param(compared, "parameter")
     rows = []
     for style, part, name in styled_parts(compared):
         (mark,) = marks_of(part["difference"], part["difference_ci_simultaneous"], style)
         is_shown = mark.low > 0 or mark.high < 0
         rows.append(Row(name or "difference", (mark._replace(filled=is_shown, flag="shown" if is_shown else None),)))
-    (param,) = compared["param"].to_numpy().tolist()
     where = ""
     sizes = np.unique(compared["at"].to_numpy())
     if param != "large_sample_error":

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.pictures.styles import BLACK, Style, bounds_of
 
 _LOWEST, _BINS = 0.005, 80  # share of a distribution that is not shown, and edges of its histogram
@@ -217,6 +218,15 @@ def marks_of(
     lows, highs = bounds_of(interval).reshape(2, -1).astype(float).tolist()
     known = zip(values.tolist(), lows, highs, strict=True)
     return [Mark(at, low, high, style, filled, flag) for at, low, high in known]
+
+
+def only_param(result: xr.Dataset, noun: str) -> str:
+    """Return the statistic or parameter that a result has; refuse several, which have an axis each."""
+    names = result["param"].to_numpy().tolist()
+    if len(names) > 1:
+        reason = f"one Axes has one {noun}; got {len(names)}"
+        raise Refusal("result", UNSAID, reason, f"Select one: result.sel(param=[{names[0]!r}])")
+    return str(names[0])
 
 
 def plain_rows(names: Iterable[str], marks: Sequence[Mark]) -> tuple[Row, ...]:
