@@ -17,3 +17,12 @@ def test_texts_wider_than_their_panel_end_with_it_and_leave_its_width(n_algorith
         figure.draw_without_rendering()
         widths.append([ax.bbox.width for ax in panels])
     np.testing.assert_allclose(widths[1:], [widths[0]] * 2, rtol=0.01)
+
+
+def test_what_a_label_says_in_lines_of_its_own_stays_apart():
+    panels = synthetic_result("pairwise", 3, 4).curves.plot("difference", figsize=(5.5, 3.2))
+    lines = panels[-1].get_xlabel().split("\n")
+    assert len(lines) > 2  # it has no room for two
+    at = lines.index(next(line for line in lines if line.startswith("in brackets")))
+    assert " ".join(lines[:at]) == "how much higher in mean score (points)"
+    assert " ".join(lines[at:]) == "in brackets: 95 %, all pairs"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.draw.drawn_names import longest_line, wrapped
+from xcurves.draw.drawn_names import longest_line, wrapped, write_label
 from xcurves.pictures.cells import LEANING, CellsPicture, Palette
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def draw_cells(ax: Axes, picture: CellsPicture) -> None:
             bar.set_ticks(list(picture.steps), labels=list(picture.steps.values()))
     _name_cells(ax, picture.rows, picture.columns, size)
     if picture.x_label:
-        ax.set_xlabel(wrapped(picture.x_label))
+        write_label(ax.xaxis.label, picture.x_label)
     if picture.y_label:
         ax.set_ylabel(picture.y_label)
 

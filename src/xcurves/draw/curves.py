@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
-from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.drawn_names import write_label
 from xcurves.draw.marks import draw_key, draw_points, draw_span
 from xcurves.draw.pair_bars import draw_pair_bars
-from xcurves.draw.ticks import label_narrow, rescale, scale_training
+from xcurves.draw.ticks import label_narrow, rescale, scale_levels
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade
 from xcurves.pictures.styles import SHADE
 from xcurves.pictures.thinned import thinned, thinned_bands
@@ -30,7 +29,7 @@ _HEIGHT_OF_BARS = 0.02  # of the panel
 
 def draw_curves(ax: Axes, picture: CurvesPicture) -> None:
     """Draw curves on one Axes."""
-    ax.set_ylabel(wrapped(picture.y.label))
+    write_label(ax.yaxis.label, picture.y.label)
     if not picture.lines and not picture.points:
         ax.set_xlabel(picture.x.label)
         ax.text(0.5, 0.5, picture.empty, transform=ax.transAxes, ha="center", va="center", wrap=True)
@@ -75,12 +74,8 @@ def _scale(ax: Axes, picture: CurvesPicture) -> None:
     # that of another panel begins at 0
     if picture.x.kind == "symlog" and levels[0] > 0:
         levels = np.concatenate([[0.0], levels])
-    training = xr.DataArray(levels, name="training", attrs={"long_name": picture.x.label})
-    if picture.x.kind == "linear":
-        scale_training(ax, training, [levels[-1:]])  # one level is even
-    else:
-        scale_training(ax, training, log=True)
-    ax.set_xlabel(wrapped(picture.x.label, _OF_LABEL))
+    scale_levels(ax, levels, picture.x.kind)
+    write_label(ax.xaxis.label, picture.x.label, _OF_LABEL)
     if picture.x.whole:
         ax.locator_params("x", integer=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import Labelled
+
+if TYPE_CHECKING:
+    from matplotlib.text import Text
 
 _ROUNDS = 100  # of moving names apart
 _LINE = 32  # letters in a line of a label
@@ -25,6 +28,18 @@ _SIDES = ("algorithm_a", "algorithm_b")
 def wrapped(label: str, letters: float = _LINE) -> str:
     """Return a long label in lines of so many letters."""
     return "\n".join(fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n"))
+
+
+def write_label(text: Text, label: str, letters: float = _LINE) -> None:
+    """Write a label in lines of so many letters, which `whole_label` takes back."""
+    text.set_text(wrapped(label, letters))
+    text.set_label(label)
+
+
+def whole_label(text: Text) -> str:
+    """Return a label with the line breaks of its own only, if `write_label` wrote what it says."""
+    written, whole = text.get_text(), str(text.get_label())
+    return whole if whole.split() == written.split() else written
 
 
 def longest_line(names: Iterable[str]) -> int:

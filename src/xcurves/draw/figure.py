@@ -13,7 +13,7 @@ from xcurves.core.refusal import Refusal
 from xcurves.core.schema import Picture
 from xcurves.draw.canvas import Canvas, check_axes
 from xcurves.draw.curve_names import name_curves, name_curves_of_given
-from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.drawn_names import wrapped, write_label
 from xcurves.draw.fitted import (
     LETTER,
     fit_labels,
@@ -83,7 +83,7 @@ def draw_panels(
             _draw_cell(cell, ax, letters * wide)
             thin_ticks(ax, wide, highs[place // grid.n_columns])
         label_outer(panels, grid.n_columns, shared=bool(share_x))
-        _add_title(panels, cells, wrapped(title, letters / _OF_TITLE * size[0]))
+        _add_title(panels, cells, title, letters / _OF_TITLE * size[0])
         name_curves(panels, named, canvas, grid, size[0] if canvas.figsize else LARGEST)
         fit_labels(panels, wide, size[1] / grid.n_rows)
         lay_out(panels[0].figure)  # so that panels have their sizes
@@ -112,16 +112,16 @@ def _letters_of_given(ax: Axes, points: float | None) -> AbstractContextManager[
 def _draw_cell(cell: Cell, ax: Axes, letters: float = np.inf) -> None:
     """Draw a cell; a line of its title has so many letters."""
     if cell.title:
-        ax.set_title(wrapped(cell.title, letters), fontsize="medium")
+        write_label(ax.set_title("", fontsize="medium"), cell.title, letters)
     draw_picture(ax, cell.picture)
 
 
-def _add_title(panels: NDArray[Any], cells: Sequence[Cell], title: str) -> None:
-    """Add the title of a figure, of one panel if it has no other."""
+def _add_title(panels: NDArray[Any], cells: Sequence[Cell], title: str, letters: float) -> None:
+    """Add the title of a figure, of one panel if it has no other; a line has so many letters."""
     if title and len(panels) > 1:
-        panels[0].figure.suptitle(title, fontsize="large")
+        panels[0].figure.suptitle(wrapped(title, letters), fontsize="large")
     elif title and not cells[0].title:
-        panels[0].set_title(title)
+        write_label(panels[0].title, title, letters)
 
 
 def _lower(panels: NDArray[Any]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.draw.drawn_names import longest_line, wrapped
+from xcurves.draw.drawn_names import longest_line, whole_label, write_label
 from xcurves.draw.look import slot_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ _LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
 
 
 def lay_out(figure: Any) -> None:
-    """Give panels the sizes that they will have, where a layout engine sets these and something has changed since."""
+    """Give panels the sizes that they will have, where a layout engine sets these and something has changed since.
+
+    Labels and locators of axes do not tell their figure of a change: whoever changes one says it.
+    """
+    figure = figure.get_figure(root=True)  # of a subfigure
     engine = figure.get_layout_engine()
     if engine is None or not figure.stale:
         return
@@ -75,13 +79,14 @@ def wrap_labels(ax: Axes) -> None:
         return
     for of, inches in (("x", _LABEL_WIDE * slot[0]), ("title", _LABEL_WIDE * slot[0]), ("y", slot[1] - _LABEL_LOW)):
         text = _text_of(ax, of)
-        _write_in_lines(text, text.get_text(), inches * ax.figure.dpi, is_upright=of == "y")
+        _write_in_lines(text, inches * ax.figure.dpi, is_upright=of == "y")
 
     # A layout engine makes no room for a label that is wider than the panel: it then ends where the panel does.
     lay_out(ax.figure)
     label = ax.xaxis.label
     if label.get_window_extent().width > ax.get_window_extent().width:
         label.set(x=1.0, ha="right")
+        ax.figure.stale = True
 
 
 def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
@@ -102,18 +107,17 @@ def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
             room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
             if of == "y":
                 room = ax.bbox.height
-            # Anew from one line, not from the lines that it has.
-            _write_in_lines(text, " ".join(text.get_text().split("\n")), room, is_upright=of == "y")
+            _write_in_lines(text, room, is_upright=of == "y")
 
 
-def _write_in_lines(text: Text, label: str, pixels: float, *, is_upright: bool) -> None:
+def _write_in_lines(text: Text, pixels: float, *, is_upright: bool) -> None:
     """Write a label in lines that are no longer than so many pixels, if it has letters for that."""
     for _ in range(_TRIES):
         share = pixels / max(_length(text, is_upright), 1.0)
         if share >= 1:
             break
-        text.set_text(wrapped(label, share * longest_line([text.get_text()])))
-        text.figure.stale = True  # labels of axes do not say so
+        write_label(text, whole_label(text), share * longest_line([text.get_text()]))
+        text.figure.stale = True
 
 
 def _length(text: Text, is_upright: bool) -> float:
@@ -178,6 +182,7 @@ def thin_numbers(panels: NDArray[Any]) -> None:
                     if not _touch(axis):
                         break
                     locator.set_params(nbins=most)
+                    ax.figure.stale = True
                 if _touch(axis):
                     _keep_one_tick(axis)
             elif isinstance(locator, LogLocator):
@@ -185,6 +190,7 @@ def thin_numbers(panels: NDArray[Any]) -> None:
                     if not _touch(axis):
                         break
                     locator.set_params(subs=factors)
+                    ax.figure.stale = True
 
 
 def _keep_one_tick(axis: Any) -> None:
@@ -246,3 +252,4 @@ def _shrink(texts: Sequence[Text], extents: Sequence[float], room: float) -> Non
         return
     for text in texts:
         text.set_fontsize(max(_LEAST_POINTS, 0.97 * share * float(text.get_fontsize())))
+        text.figure.stale = True

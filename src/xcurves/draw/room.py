@@ -42,7 +42,7 @@ Size = tuple[float, float]
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows and columns of panels; `wrapped` if they follow each other in reading order."""
+    """Rows and columns of panels, which have two dims, or follow each other in reading order."""
 
     n_rows: int
     n_columns: int

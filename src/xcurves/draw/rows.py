@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xcurves.core.schema import Picture
-from xcurves.draw.drawn_names import wrapped
+from xcurves.draw.drawn_names import wrapped, write_label
 from xcurves.draw.look import letters, slot_of
 from xcurves.pictures.pair_rows import ABOVE, BELOW
 from xcurves.pictures.rows import Mark, Row, RowsBeside, RowsPicture
@@ -63,7 +63,7 @@ def draw_rows(ax: Axes, picture: RowsPicture) -> None:
         label = "\n".join([label, *(f"in brackets: {heading}" for heading in headings)])
     else:
         _write_beside(ax, picture, size)
-    ax.set_xlabel(wrapped(label, _OF_LABEL))
+    write_label(ax.xaxis.label, label, _OF_LABEL)
     ax.set_gid("; ".join(sorted(picture.flags)))
 
 
@@ -116,7 +116,7 @@ def _width(ax: Axes) -> float:
     figure: Any = ax.figure
     place = ax.get_subplotspec()
     n_columns = 1 if place is None else place.get_gridspec().get_geometry()[1]
-    return float(72 * figure.get_size_inches()[0] / n_columns)
+    return float(72 * figure.bbox.width / figure.dpi / n_columns)
 
 
 def _size(ax: Axes, picture: RowsPicture) -> float:

@@ -1,55 +1,34 @@
-"""Scales and ticks: linear where levels are even, else logarithmic, with few plain numbers."""
+"""Scales of axes, and ticks with few plain numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.draw.drawn_names import wrapped
-from xcurves.say.numbers import label_of, short_level
+from xcurves.say.numbers import short_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-_EVEN = 4.0  # largest ratio of steps on a linear scale
 _LARGE = 10_000  # levels from here on are written short
 _MOST_DECADES = 100  # of levels, beyond which margins would leave the numbers that there are
-_DECADE, _NARROW = 30.0, 3.0  # ratios of ends below which a log axis has more ticks than powers of ten
+_DECADES, _NARROW = 100.0, 3.0  # ratios of ends below which a log axis has more ticks than powers of ten
 _NAMED = 12  # levels that get a tick each
 
 
-def scale_training(
-    ax: Axes,
-    training: xr.DataArray,
-    grids: Sequence[Floats] | None = None,
-    *,
-    log: bool = False,
-) -> None:
-    """Label the x axis and scale it: linear if levels are even, unless `log`; else log, symlog if 0 is one of them.
-
-    `grids` has the levels of each algorithm, if they differ: a linear scale then needs all to be even and to end
-    at similar levels.
-    """
-    ax.set_xlabel(wrapped(label_of(training)))
-    levels = training.to_numpy()
-    if grids is None:
-        grids = [levels]
-    ends = [grid[-1] for grid in grids]
-    if not log and all(map(_is_even, grids)) and max(ends) <= _EVEN * min(ends):
-        if np.abs(levels).max() >= _LARGE:
+def scale_levels(ax: Axes, levels: Floats, kind: str) -> None:
+    """Give the x axis the kind "linear", "log" or "symlog", with a tick at each of few levels that are not linear."""
+    if kind == "linear":
+        if np.abs(levels).max(initial=0) >= _LARGE:
             from matplotlib.ticker import EngFormatter
 
             ax.xaxis.set_major_formatter(EngFormatter(sep=""))
         return
-    if levels[0] < 0:
-        return
-    if levels[0] > 0:
+    if kind == "log":
         ax.set_xscale("log")
         if log10(levels[-1]) - log10(levels[0]) > _MOST_DECADES:
             # a margin beyond them would end at 0 or infinity
@@ -59,14 +38,9 @@ def scale_training(
     if len(levels) <= _NAMED:
         ax.set_xticks(levels, list(map(short_level, levels)), fontsize="small")
         ax.minorticks_off()
-    elif levels[0] == 0:
+    elif kind == "symlog":
         decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
         ax.set_xticks([0, *10**decades])
-
-
-def _is_even(levels: Floats) -> bool:
-    steps = np.diff(levels)
-    return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
 
 
 def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> None:
@@ -93,7 +67,7 @@ def label_narrow(axis: Axis) -> None:
     if not isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
         return
     low, high = sorted(axis.get_view_interval())
-    if high >= _DECADE * low:
+    if high >= _DECADES * low:
         return
     axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high > _NARROW * low else range(1, 10)))
     axis.set_major_formatter(StrMethodFormatter("{x:.3g}"))

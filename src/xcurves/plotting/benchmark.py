@@ -162,6 +162,7 @@ def plot_benchmark(
         in_few_lines(partial(figure.legend, handles, names, **place), len(names), figure.bbox.width)
         _fit(axes, size)
     _check_room(axes[-2], size)
+    figure.stale = True  # it is laid out, not drawn
     return axes
 
 
