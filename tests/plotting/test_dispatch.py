@@ -15,7 +15,9 @@ from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.schema import ALONG, OF_PAIRS, caption_of
-from xcurves.pictures.styles import style_of
+from xcurves.draw.shapes import draw_picture
+from xcurves.pictures.curves import CurvesPicture, Line, Scale
+from xcurves.pictures.styles import BLACK, style_of
 
 
 @pytest.fixture(scope="module")
@@ -353,3 +355,35 @@ def test_every_view_draws_with_the_options_that_it_takes():
     for name in kinds.NAMES:
         for view in kinds.kind(name).views.values():
             assert view.drawing.options <= ALONG | OF_PAIRS
+
+
+@pytest.mark.parametrize("layout", ["constrained", None])
+def test_axes_of_a_subfigure_are_drawn_on(layout, tmp_path):
+    """As in a figure that has the size of the subfigure: a long label has lines that fit."""
+    curves = make_curves(np.random.default_rng(0).normal(size=(2, 5, 6)))
+    result = curves.curves.pairwise(n_resamples=99, rng=0, confidence_level=0.5)
+    figure = plt.figure(figsize=(9, 3), layout=layout)
+    left, right = (each.subplots() for each in figure.subfigures(1, 2, width_ratios=[2, 1]))
+    curves.curves.plot(ax=left)
+    result.curves.plot("difference", ax=right, save=tmp_path / "whole.png")
+    assert (tmp_path / "whole.png").stat().st_size
+    alone = plt.figure(figsize=(3, 3), layout=layout).subplots()
+    result.curves.plot("difference", ax=alone)
+    assert right.get_xlabel() == alone.get_xlabel()
+    assert [label.get_fontsize() for label in right.get_yticklabels()] == [
+        label.get_fontsize() for label in alone.get_yticklabels()
+    ]
+
+
+@pytest.mark.parametrize("ratio", [40, 99])
+def test_a_log_axis_of_less_than_two_decades_has_several_ticks(ratio):
+    """Between 2 and 2 × 99 there are only one or two powers of ten."""
+    picture = CurvesPicture(
+        [Line("a", BLACK, np.arange(6.0), np.geomspace(2, 2 * ratio, 6))], y=Scale("y", "log", low=2, high=2 * ratio)
+    )
+    _, ax = plt.subplots()
+    draw_picture(ax, picture)
+    low, high = ax.get_ylim()
+    named = [label for label in ax.get_yticklabels() if low <= label.get_position()[1] <= high and label.get_text()]
+    assert len(named) >= 4
+    assert {label.get_text() for label in named} >= {"5", "10", "20"}

@@ -189,7 +189,7 @@ def _name_ends(ax: Axes, handles: Mapping[str, Any], widest: float | None) -> bo
         lay_out(figure)  # so that the panel has its width
     texts = _write_at_ends(ax, handles)
     longest = max(text.get_window_extent().width for text in texts) / figure.dpi
-    width = figure.get_figwidth()
+    width = figure.bbox.width / figure.dpi
     room = width if widest is not None else ax.bbox.width / figure.dpi
     can_grow = widest is not None and longest <= widest - width
     heights = None

@@ -48,7 +48,7 @@ def slot_of(ax: Axes) -> tuple[float, float] | None:
     place = ax.get_subplotspec()
     if figure.get_gid() == OWN or place is None:
         return None
-    width, height = map(float, figure.get_size_inches())
+    width, height = map(float, figure.bbox.size / figure.dpi)
     if figure.get_layout_engine() is None:
         box = place.get_position(figure)
         return width * box.width, height * box.height

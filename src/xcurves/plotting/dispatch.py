@@ -186,7 +186,7 @@ def plot(
     path = None if save is None else check_picture(save)
     axes = _draw(data, view, canvas, claim, of_curves)
     if path is not None:
-        save_picture(np.ravel([axes])[0].figure, path, trim=figsize is None)
+        save_picture(np.ravel([axes])[0].get_figure(root=True), path, trim=figsize is None)
     return axes
 
 
