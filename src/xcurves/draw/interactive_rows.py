@@ -18,7 +18,6 @@ _ROW, _AROUND = 26, 150  # pixels of a row, and around all
 _POINTS = 0.18  # half of the height in which points are spread, in rows
 _BOX = 0.3  # half of the height of a box, in rows
 _HIGH = 0.75  # of a histogram, in rows
-_GOLDEN = 0.618034
 _BEYOND = 0.05  # of the width of all numbers, for what is drawn of an open side
 
 
@@ -93,7 +92,7 @@ def _spread(at: float, row: Row) -> list[dict[str, Any]]:
         traces.append({"type": "scatter", **box, **look, "fill": "toself", "fillcolor": "#E0E0E0"})
         traces.append({"type": "scatter", "x": [middle, middle], "y": [at - _BOX, at + _BOX], **look})
     if row.points:
-        heights = at + _POINTS * (2 * ((_GOLDEN * np.arange(len(row.points))) % 1) - 1)
+        heights = at + _POINTS * row.spread
         traces.append(
             {
                 "type": "scatter",

@@ -31,7 +31,6 @@ _BOX = 0.28  # half of the height of the box between quartiles, in rows
 _POINTS = 0.18  # half of the height in which points are spread
 # middle and half of the height of dots above marks, and where these stand, in rows
 _DOTS, _HALF_OF_DOTS, _BELOW_DOTS = (-0.12, 0.25, 0.28)
-_GOLDEN = 0.618034  # turns of it spread points evenly, whatever their number
 _FAINT, _CLEAR, _MANY_DOTS = (0.15, 0.6, 20)  # opacity of very many dots and of few
 _HIGH = 0.75  # of a histogram, in rows
 _BAR = 0.012  # from one bracket to the next, as a share of the panel
@@ -165,11 +164,10 @@ def _draw_spread(ax: Axes, at: float, row: Row) -> None:
         ax.stairs(at - _HIGH * shares, edges, baseline=at, fill=True, color="0.75", zorder=1, gid="null")
     n = len(row.points)
     if n:
-        spread = 2 * ((_GOLDEN * np.arange(n)) % 1) - 1
         look: dict[str, Any] = {"color": "0.6", "gid": "points"}
-        heights = at + _POINTS * spread
+        heights = at + _POINTS * row.spread
         if row.dots is not None:
-            heights = at + _DOTS + _HALF_OF_DOTS * spread
+            heights = at + _DOTS + _HALF_OF_DOTS * row.spread
             opacity = max(_FAINT, min(_CLEAR, _MANY_DOTS / n))
             look = {"color": row.dots.color, "gid": "score", "alpha": opacity}
         ax.plot(row.points, heights, "o", markersize=3, markeredgewidth=0, **look)

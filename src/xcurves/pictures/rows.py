@@ -21,6 +21,7 @@ _ONLY = 1.5  # height of a single row with texts beside it
 _LONG = 32  # letters of a name that has one line
 _PAIR_WORD = re.compile(" (over|below|-) ")
 _TWO_LINES = 1.4  # height of rows whose names have two lines, of that of others
+_GOLDEN = 0.618034  # turns of it spread points evenly, whatever their number
 _LETTERS_APART = 3  # letters that the space before a column takes
 
 
@@ -49,6 +50,11 @@ class Row(NamedTuple):
     is_heading: bool = False
     gap: float = 0.0  # free rows above it
     distribution: tuple[float, ...] = ()  # positive values that have a histogram on the row
+
+    @property
+    def spread(self) -> Floats:
+        """How high each point stands, from -1 to 1, so that points of one value are seen."""
+        return np.asarray(2 * ((_GOLDEN * np.arange(len(self.points))) % 1) - 1)
 
     def binned(self) -> tuple[Floats, Floats]:
         """Return the edges of bins of the distribution, without its lowest 0.5 %, and their shares of the fullest."""
