@@ -166,10 +166,10 @@ def _of_points(points: Points) -> Trace:
         "showlegend": bool(points.name),
         "hovertemplate": _said(has_interval=points.y_ends is not None),
     }
-    for axis, at, ends in (("error_x", points.x, points.x_ends), ("error_y", points.y, points.y_ends)):
-        if ends is not None:
-            arms = {"array": (ends[1] - at).tolist(), "arrayminus": (at - ends[0]).tolist()}
-            look[axis] = {"symmetric": False, "thickness": 1, **arms}
+    for axis, arms in (("error_x", points.x_arms), ("error_y", points.y_arms)):
+        if arms is not None:
+            down, up = arms.tolist()
+            look[axis] = {"symmetric": False, "thickness": 1, "array": up, "arrayminus": down}
     if points.texts:
         look |= {"mode": f"{mode}+text", "text": list(map(safe_words, points.texts)), "textposition": "bottom right"}
     ends = None if points.y_ends is None else points.y_ends.T

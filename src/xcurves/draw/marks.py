@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xcurves.pictures.curves import Key, Points, Span
 
 if TYPE_CHECKING:
@@ -49,16 +47,8 @@ def _draw_alike(ax: Axes, points: Points, size: float) -> None:
         look |= {"linewidth": 1.2, "elinewidth": 0.8}
     else:
         look["capsize"] = 3
-    across, along = (_arms(at, ends) for at, ends in ((points.x, points.x_ends), (points.y, points.y_ends)))
     flag = look.pop("gid")  # of the marks, not of the ends of their bars
-    ax.errorbar(points.x, points.y, xerr=across, yerr=along, **look).lines[0].set_gid(flag)
-
-
-def _arms(at: Any, ends: Any) -> Any:
-    """Return how far intervals reach down and up from where marks are, shape (2, point)."""
-    if ends is None:
-        return None
-    return np.maximum([[-1.0], [1.0]] * (np.asarray(ends) - at), 0)
+    ax.errorbar(points.x, points.y, xerr=points.x_arms, yerr=points.y_arms, **look).lines[0].set_gid(flag)
 
 
 def draw_span(ax: Axes, span: Span) -> None:

@@ -117,6 +117,22 @@ class Points:
     flag: str | None = None
     of: str = ""  # the algorithm, where the name is not its own
 
+    @property
+    def x_arms(self) -> Floats | None:
+        """How far intervals along x reach down and up from where marks are, shape (2, point)."""
+        return _arms(self.x, self.x_ends)
+
+    @property
+    def y_arms(self) -> Floats | None:
+        """How far intervals along y reach, as `x_arms`."""
+        return _arms(self.y, self.y_ends)
+
+
+def _arms(at: Floats, ends: Floats | None) -> Floats | None:
+    if ends is None:
+        return None
+    return np.maximum([[-1.0], [1.0]] * (ends - at), 0)
+
 
 @dataclass(frozen=True)
 class Key:
