@@ -11,9 +11,9 @@ def of(figure, part):
 
 
 def numbers(trace, name):
-    """Return numbers of a trace, which are of single precision."""
+    """Return numbers of a trace, which are of single precision where that tells them apart."""
     return unpacked(trace.to_plotly_json()[name])
 
 
 def unpacked(packed):
-    return np.frombuffer(b64decode(packed["bdata"]), "<f4") if packed else np.array([], "<f4")
+    return np.frombuffer(b64decode(packed["bdata"]), f"<{packed['dtype']}") if packed else np.array([], "<f4")

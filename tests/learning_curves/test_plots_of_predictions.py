@@ -96,9 +96,11 @@ def test_the_fitted_curve_and_its_band_come_in_plotly(fit):
     figure = fit.curves.explore()
     band = of(figure, "shade")[0]
     x, y = (np.split(numbers(band, axis)[:-1], 2) for axis in "xy")
-    again = fit.curves.predict(x[0].astype(float))
-    np.testing.assert_allclose(y[0], again["prediction_ci"][0].sel(ci_bound="lower"), rtol=1e-5)
-    np.testing.assert_allclose(y[1][::-1], again["prediction_ci"][0].sel(ci_bound="upper"), rtol=1e-5)
+    drawn = np.concatenate([np.geomspace(80, 640, 150), np.geomspace(640, 4 * 640, 50)[1:]])
+    np.testing.assert_array_equal(x[0], drawn.astype("f4"))
+    again = fit.curves.predict(drawn)
+    np.testing.assert_allclose(y[0], again["prediction_ci"][0].sel(ci_bound="lower"), rtol=1e-7)
+    np.testing.assert_allclose(y[1][::-1], again["prediction_ci"][0].sel(ci_bound="upper"), rtol=1e-7)
     np.testing.assert_array_equal(x[0], x[1][::-1])
     (rule,) = figure.layout.shapes
     assert (rule.x0, rule.x1, rule.yref) == (640, 640, "y domain")

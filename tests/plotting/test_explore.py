@@ -111,6 +111,23 @@ def test_long_curves_are_reduced_for_either_axis_and_keep_extremes():
     assert len(figure.to_json()) < 300_000
 
 
+@pytest.mark.parametrize(
+    ("levels", "dtype"),
+    [
+        (np.arange(1.0, 9), "f4"),
+        (1.7e9 + 20 * np.arange(8), "f8"),
+        (np.geomspace(1e-60, 1, 8), "f8"),
+        (np.geomspace(1, 1e60, 8), "f8"),
+    ],
+    ids=["steps", "a clock", "tiny", "huge"],
+)
+def test_levels_that_single_precision_would_make_alike_are_double(levels, dtype):
+    curves = make_curves(np.random.default_rng(0).normal(size=(1, 3, 8)), training=levels)
+    (mean,) = of(curves.curves.explore(), "line")
+    assert mean.to_plotly_json()["x"]["dtype"] == dtype
+    np.testing.assert_array_equal(numbers(mean, "x"), levels)
+
+
 def test_pairs_have_the_colours_of_static_pictures():
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=0, algorithm=slice(3))
     figure = accuracy.curves.pairwise(n_resamples=99, rng=0).curves.explore()
@@ -318,3 +335,16 @@ def test_sixty_tasks_of_ten_algorithms_open_and_are_small(tmp_path):
     with Browser() as browser:
         browser.open(path, 1000, 700)
         assert browser.ask("document.querySelectorAll('.scatterlayer .trace').length") >= 20
+
+
+def test_an_interval_beside_its_mark_has_no_arm_that_points_back():
+    """Of a mark above its interval only the arm down is drawn, in both libraries."""
+    mark = Points(np.array([1.0]), np.array([5.0]), BLACK, name="a", y_ends=np.array([[2.0], [4.0]]))
+    picture = CurvesPicture([], points=[mark])
+    (drawn,) = of(interactive_figure([picture], [""]), "points")
+    assert (drawn.error_y.arrayminus, drawn.error_y.array) == ((3.0,), (0.0,))
+    _, ax = plt.subplots()
+    draw_picture(ax, picture)
+    (bars,) = [each for each in ax.containers if each.has_yerr]
+    (segment,) = bars.lines[2][0].get_segments()
+    assert segment[:, 1].tolist() == [2, 5]

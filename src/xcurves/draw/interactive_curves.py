@@ -27,6 +27,7 @@ _MENU_ABOVE, _BUTTONS_ABOVE = 46, 8  # the panel, in pixels
 _ABOVE, _OF_MENU, _OF_NOTE, _BELOW = 70, 40, 20, 60  # pixels
 _HIGH, _ROW = 450, 30  # pixels of a figure with rows below its panel, and of a row
 _FEW = 12  # levels of a log axis that are named
+_LEAST_SEEN = 1e-4  # of the range of numbers: less than a pixel
 _NOTE: dict[str, Any] = {"x": 0, "xref": "paper", "y": 0.985, "yanchor": "top", "font": {"size": 12}}
 _MIDDLE = {"x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper", "showarrow": False}
 _OF_ROW = {"x": 0, "xref": "x domain", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "showarrow": False,
@@ -107,13 +108,25 @@ def _properties(trace: Trace) -> dict[str, Any]:
 
 
 def _packed(values: Floats) -> Any:
-    """Return numbers as Plotly reads them fastest, with seven digits."""
+    """Return numbers as Plotly reads them fastest, in single precision where a picture shows no difference."""
     if not values.size:
         return []
-    packed = {"dtype": "f4", "bdata": b64encode(values.astype("<f4").tobytes()).decode()}
+    dtype = "f4" if _is_single_enough(values) else "f8"
+    packed = {"dtype": dtype, "bdata": b64encode(values.astype(f"<{dtype}").tobytes()).decode()}
     if values.ndim > 1:
         packed["shape"] = ", ".join(map(str, values.shape))
     return packed
+
+
+def _is_single_enough(values: Floats) -> bool:
+    """Return whether seven digits tell numbers apart: not times of a clock, and none too small for a logarithm."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return True
+    with np.errstate(over="ignore", under="ignore"):
+        single = known.astype("f4")
+        error, extent = np.abs(single - known).max(), np.ptp(known)
+    return bool(error <= _LEAST_SEEN * extent and np.count_nonzero(single) == np.count_nonzero(known))
 
 
 def _changes(contents: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, list[Any]]]:
