@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from pictures import faults
 from synthetic_results import synthetic_result
@@ -26,3 +27,12 @@ def test_what_a_label_says_in_lines_of_its_own_stays_apart():
     at = lines.index(next(line for line in lines if line.startswith("in brackets")))
     assert " ".join(lines[:at]) == "how much higher in mean score (points)"
     assert " ".join(lines[at:]) == "in brackets: 95 %, all pairs"
+
+
+@pytest.mark.parametrize(("size", "has_bars"), [((5.5, 3.2), True), ((3.3, 2.6), False)])
+def test_bars_of_pairs_stand_where_they_leave_the_curves_room(size, has_bars):
+    one = synthetic_result("profile_across_tasks", 3, 3)
+    result = xr.concat([one, one], xr.DataArray(["easy", "hard"], dims="suite", name="suite"), data_vars="all")
+    panels = result.assign_attrs(one.attrs).curves.plot("mean_curve", figsize=size)
+    assert [bool(ax.child_axes) for ax in panels] == [has_bars] * 2
+    assert faults(panels[0].figure, sized=True) == []

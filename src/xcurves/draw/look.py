@@ -55,3 +55,14 @@ def slot_of(ax: Axes) -> tuple[float, float] | None:
     # a layout engine uses the whole figure
     n_rows, n_columns = place.get_gridspec().get_geometry()
     return width * len(place.colspan) / n_columns, height * len(place.rowspan) / n_rows
+
+
+def width_of(ax: Axes) -> float:
+    """Return the width in points that Axes have in their figure, labels included."""
+    slot = slot_of(ax)
+    if slot is not None:
+        return 72 * slot[0]
+    figure: Any = ax.figure
+    place = ax.get_subplotspec()
+    n_columns = 1 if place is None else place.get_gridspec().get_geometry()[1]
+    return float(72 * figure.bbox.width / figure.dpi / n_columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xcurves.draw.look import OWN
+from xcurves.draw.look import OWN, width_of
 from xcurves.draw.ticks import rescale
 from xcurves.pictures.curves import PairBars
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _ROW, _GAP = (0.055, 0.06)  # of the height of the panel: a bar, and the space above all
 _SMALL, _OF_TICKS = (0.8, 0.9)  # of the size of letters of labels
 _LETTER = 0.55  # width of a letter, of its height
-_MOST_WIDE = 0.5  # of the figure, for names of pairs
+_MOST_WIDE = 0.5  # of the width of a panel with all beside it, for names of pairs
+_DOTS = 34.0  # points in front of a name
+_LEAST_CURVES = 90.0  # points of the width of curves and their numbers
 _DARK = "0.25"
 
 
@@ -27,7 +29,8 @@ def draw_pair_bars(ax: Axes, bars: Sequence[PairBars], xscale: str | None) -> No
     points = float(ax.xaxis.label.get_fontsize())
     letters = _SMALL * points
     longest = max(len(pair.name) for pair in bars)
-    if figure.get_gid() != OWN or _LETTER * letters * longest / 72 > _MOST_WIDE * figure.get_size_inches()[0]:
+    wide, names = width_of(ax), _LETTER * letters * longest
+    if figure.get_gid() != OWN or names > min(_MOST_WIDE * wide, wide - _DOTS - _LEAST_CURVES):
         return
     high = _ROW * len(bars)
     below = ax.inset_axes((0, -high - _GAP, 1, high))
@@ -56,4 +59,4 @@ def _name(below: Axes, row: int, pair: PairBars, letters: float) -> None:
     below.annotate("●", (1, row), (8, 0), ha="center", color=better, **look)
     below.annotate(">", (1, row), (13, 0), color=_DARK, **look)
     below.annotate("●", (1, row), (25, 0), ha="center", color=other, **look)
-    below.annotate(pair.name, (1, row), (34, 0), color=_DARK, **look)
+    below.annotate(pair.name, (1, row), (_DOTS, 0), color=_DARK, **look)

@@ -10,7 +10,7 @@ import numpy as np
 
 from xcurves.core.schema import Picture
 from xcurves.draw.drawn_names import wrapped, write_label
-from xcurves.draw.look import letters, slot_of
+from xcurves.draw.look import letters, slot_of, width_of
 from xcurves.pictures.pair_rows import ABOVE, BELOW
 from xcurves.pictures.rows import Mark, Row, RowsBeside, RowsPicture
 
@@ -86,7 +86,7 @@ def draw_rows_beside(ax: Axes, beside: RowsBeside) -> None:
     """
     first = beside.pictures[0]
     size = _size(ax, first)
-    room = max(_width(ax) - _LETTER * size * beside.letters_beside, 1.0)
+    room = max(width_of(ax) - _LETTER * size * beside.letters_beside, 1.0)
     n = max(1, min(len(beside.pictures), int(room / _LEAST_PANEL)))
     share = (1 - _BESIDE * (n - 1)) / n
     label = ax.xaxis.label.get_fontsize()
@@ -105,17 +105,6 @@ def draw_rows_beside(ax: Axes, beside: RowsBeside) -> None:
         inner.spines["left"].set_visible(False)
         inner.set_xlabel(wrapped(picture.x_label, share * room / (_LETTER * float(label))), fontsize=label)
     ax.set_gid("; ".join(sorted(beside.flags)))
-
-
-def _width(ax: Axes) -> float:
-    """Return the width in points that Axes have in their figure, labels included."""
-    slot = slot_of(ax)
-    if slot is not None:
-        return 72 * slot[0]
-    figure: Any = ax.figure
-    place = ax.get_subplotspec()
-    n_columns = 1 if place is None else place.get_gridspec().get_geometry()[1]
-    return float(72 * figure.bbox.width / figure.dpi / n_columns)
 
 
 def _size(ax: Axes, picture: RowsPicture) -> float:
