@@ -49,7 +49,7 @@ def tasks_to_show(mean: Floats, sd: Floats, n: Floats, alpha: float) -> Floats:
 def runs_to_show(difference: Floats, error: Floats, sizes: tuple[int, int], alpha: float) -> Floats:
     """Return the same of runs of each of two algorithms, given the difference of means and its standard error.
 
-    Both have the spread that gives this error in so many runs. NaN where both have a single run.
+    Both have the spread that gives this error in so many runs. NaN where one has a single run.
     """
     # error² = sd² (1/n_a + 1/n_b)
     sd = error / np.sqrt(sum(1 / n for n in sizes))
