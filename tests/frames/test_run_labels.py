@@ -174,6 +174,14 @@ def test_a_frame_of_logs_says_where_runs_lie_and_curves_who_they_are(tmp_path):
     assert by_path["run"].to_numpy().tolist() == ["a/0", "a/1", "b/0", "b/1"]
 
 
+@pytest.mark.parametrize("places", ["", "no JSON", "{}", "[]", None, 5])
+def test_places_that_say_nothing_change_no_reading(tmp_path, places):
+    runs(tmp_path, [{"algo": algo, "seed": seed} for algo in "ab" for seed in (0, 1)])
+    frame = readers.read(tmp_path)
+    frame.attrs["xcurves"] = frame.attrs["xcurves"] | {"places": places}
+    assert frame.curves.to_dataarray()["algorithm"].attrs["long_name"] == "config/algo"
+
+
 def test_paths_that_the_source_does_not_know_are_labels_like_others(tmp_path):
     runs(tmp_path, [{"algo": algo, "seed": seed} for algo in "ab" for seed in (0, 1)])
     frame = readers.read(tmp_path)

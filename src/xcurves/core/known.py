@@ -112,9 +112,6 @@ def known_of(frame: pd.DataFrame) -> Known:
     extra = told.get("extra", ())
     if not isinstance(extra, list | tuple):
         extra = ()
-    places = None
-    if _present(frame, RUN_PATH) is not None and isinstance(told.get("places"), str):
-        places = Places(**json.loads(told["places"]))
     tasks = [str(name) for name in extra if _present(frame, name) is not None]
     return Known(
         str(told.get("source", "")),
@@ -124,8 +121,18 @@ def known_of(frame: pd.DataFrame) -> Known:
         _present(frame, told.get("metric")),
         tasks,
         _present(frame, told.get("rival")),
-        places,
+        _places_of(frame, told.get("places")),
     )
+
+
+def _places_of(frame: pd.DataFrame, told: object) -> Places | None:
+    """Return where the runs of a frame with the column of their paths lie, None if that is not said."""
+    if RUN_PATH not in frame or not isinstance(told, str):
+        return None
+    try:
+        return Places(**json.loads(told))
+    except (ValueError, TypeError):  # of another version, or written by others
+        return None
 
 
 def _present(frame: pd.DataFrame, name: Any) -> str | None:
