@@ -182,6 +182,16 @@ def test_places_that_say_nothing_change_no_reading(tmp_path, places):
     assert frame.curves.to_dataarray()["algorithm"].attrs["long_name"] == "config/algo"
 
 
+def test_paths_without_their_source_are_runs_and_no_algorithms(tmp_path):
+    for place in ("a/0", "a/1", "b/0", "b/1"):
+        write(tmp_path / place / "log.csv", f"step,loss\n0,{len(place)}.5\n1,{place[-1]}.25\n")
+    frame = readers.read(tmp_path)
+    frame.attrs = {}  # as after a merge of pandas
+    with refused("frame", cure="Add one", names="no column could be the algorithm"):
+        frame.curves.to_dataarray()
+    assert frame.curves.to_dataarray(algorithm=None).sizes == {"run": 4, "training": 2}
+
+
 def test_paths_that_the_source_does_not_know_are_labels_like_others(tmp_path):
     runs(tmp_path, [{"algo": algo, "seed": seed} for algo in "ab" for seed in (0, 1)])
     frame = readers.read(tmp_path)

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.direction import looks_like_score
-from xcurves.core.known import RUN_PATH
 from xcurves.core.names import dim_of, is_clock, is_step
 from xcurves.core.refusal import UNSAID, Choices, Refusal, give
 from xcurves.core.validation import check_choice
@@ -74,7 +73,7 @@ def as_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     made: dict[Any, pd.Series[Any]] = {}
     units = dict[str, str](rows.attrs.get("units", {}))
     for name in rows.select_dtypes(exclude=["number", "bool", "datetime"]):
-        if name == RUN_PATH or dim_of(name) not in (None, "training"):
+        if dim_of(name) not in (None, "training"):
             continue  # labels stay what they are: an algorithm may be called none, or 70M
         column = rows[name]
         texts = _texts(column.unique())
