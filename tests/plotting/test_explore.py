@@ -16,7 +16,6 @@ from xcurves.core.refusal import call, give
 from xcurves.draw.interactive import interactive_figure
 from xcurves.draw.shapes import draw_picture
 from xcurves.pictures.curves import CurvesPicture, Line, Points, Scale, Span
-from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import BLACK, OTHER_COLOURS, style_of
 from xcurves.reporting.small_pictures import small_picture
 
@@ -198,7 +197,7 @@ def test_a_band_breaks_where_its_line_does(breaks, steps):
     line = Line("a", BLACK, x, y, low, high, steps=steps)
     whole = [(0, 2), (4, 6)] if breaks else [(0, 6)]
     scales = (Scale("x"), Scale("y"))
-    picture = StepsPicture([line], *scales) if steps else CurvesPicture([line], *scales)
+    picture = CurvesPicture([line], *scales)
     _, ax = plt.subplots()
     draw_picture(ax, picture)
     bands = [each.get_paths()[0].get_extents() for each in ax.collections if each.get_gid() == "band"]

@@ -15,7 +15,6 @@ from xcurves.pictures.cells import CellsPicture, by_task, probability_cells, sig
 from xcurves.pictures.curves import CurvesPicture, Line, Rule, Scale, along_training
 from xcurves.pictures.pair_rows import MOST_ROWS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, only_param, plain_rows
-from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import Style, bounds_of, styled_parts
 from xcurves.say.numbers import label_of, with_units
 from xcurves.say.pairs import pairs_by_size
@@ -64,26 +63,26 @@ def _limits_of(*drawn: xr.DataArray) -> tuple[float, float]:
     return float(values.min() - margin), float(values.max() + margin)
 
 
-def inverse_cdf(result: xr.Dataset) -> StepsPicture:
+def inverse_cdf(result: xr.Dataset) -> CurvesPicture:
     """Return scores against probability with pointwise intervals."""
     result = result.sortby("probability")
     limits = _limits_of(result["score_quantile"], result["score_quantile_ci"])
     lines = _lines(result, "probability", "score_quantile", "score_quantile_ci", "mid", limits=limits)
     x = Scale(f"probability ({say_shade(result, 'pointwise')})", low=0, high=1)
-    return StepsPicture(lines, x, Scale(label_of(result["score_quantile"]), low=limits[0], high=limits[1]))
+    return CurvesPicture(lines, x, Scale(label_of(result["score_quantile"]), low=limits[0], high=limits[1]))
 
 
-def cdf(result: xr.Dataset) -> StepsPicture:
+def cdf(result: xr.Dataset) -> CurvesPicture:
     """Return the share of trials at or below a score."""
     return _over_scores(result, above=False)
 
 
-def profile(result: xr.Dataset) -> StepsPicture:
+def profile(result: xr.Dataset) -> CurvesPicture:
     """Return the share of trials above a score."""
     return _over_scores(result, above=True)
 
 
-def _over_scores(result: xr.Dataset, *, above: bool) -> StepsPicture:
+def _over_scores(result: xr.Dataset, *, above: bool) -> CurvesPicture:
     if "cdf" not in result:
         raise Refusal(
             "result",
@@ -97,7 +96,7 @@ def _over_scores(result: xr.Dataset, *, above: bool) -> StepsPicture:
     shade = say_shade(result, "simultaneous" if band == "cdf_band" else "pointwise")
     share = f"share of trials {'above' if above else 'at or below'}\n{shade}"
     x = Scale(with_units("score", result["score_mean"]))
-    return StepsPicture(_lines(drawn, "score", "cdf", band, "post"), x, Scale(share, low=-0.02, high=1.02))
+    return CurvesPicture(_lines(drawn, "score", "cdf", band, "post"), x, Scale(share, low=-0.02, high=1.02))
 
 
 def statistic(result: xr.Dataset) -> RowsPicture:
@@ -132,14 +131,14 @@ def _leaves_out_half(result: xr.Dataset) -> xr.DataArray:
     return (ends.min("ci_bound") > 0.5) | (ends.max("ci_bound") < 0.5)
 
 
-def quantile_difference(result: xr.Dataset) -> StepsPicture:
+def quantile_difference(result: xr.Dataset) -> CurvesPicture:
     """Return the difference of inverse CDFs of every pair with its band."""
     names = ("quantile_difference", "quantile_difference_band")
     limits = _limits_of(*(result[name] for name in names if name in result))
     lines = _lines(result, "probability", *names, "mid", dim="pair", limits=limits)
     label = f"probability ({say_shade(result, 'simultaneous')})" if names[1] in result else "probability"
     y = Scale(label_of(result["quantile_difference"]), low=limits[0], high=limits[1])
-    return StepsPicture(lines, Scale(label, low=0, high=1), y, (Rule("y", 0),))
+    return CurvesPicture(lines, Scale(label, low=0, high=1), y, rules=(Rule("y", 0),))
 
 
 def along_training_of(result: xr.Dataset) -> CurvesPicture:

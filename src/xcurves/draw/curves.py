@@ -131,7 +131,7 @@ def _draw_runs(ax: Axes, line: Line) -> None:
 def _draw_band(ax: Axes, line: Line, flag: str) -> None:
     shade: dict[str, Any] = {"color": line.style.color, "alpha": SHADE, "zorder": 2}
     for levels, low, high in thinned_bands(line, _columns(ax), ax.get_xscale()):
-        ax.fill_between(levels, low, high, linewidth=0, gid=flag, **shade)
+        ax.fill_between(levels, low, high, step=line.steps, linewidth=0, gid=flag, **shade)
         if len(levels) == 1:
             ax.vlines(levels, low, high, linewidth=6, **shade)
 

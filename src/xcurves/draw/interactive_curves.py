@@ -13,7 +13,6 @@ from xcurves.array_types import Floats
 from xcurves.draw.interactive_look import MENU, css, dash_of, import_plotly, safe_words
 from xcurves.draw.interactive_traces import NOTHING, PARTS, Trace, rows_below, traces_of
 from xcurves.pictures.curves import CurvesPicture, Rule, Scale
-from xcurves.pictures.steps import StepsPicture
 from xcurves.say.numbers import short_level
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _LEGEND: dict[str, Any] = {
 }
 
 
-def interactive_curves(pictures: Sequence[StepsPicture | CurvesPicture], titles: Sequence[str]) -> Figure:
+def interactive_curves(pictures: Sequence[CurvesPicture], titles: Sequence[str]) -> Figure:
     """Return the figure, which shows the first picture; a menu has them all, by their titles.
 
     The menu changes the numbers of the same traces, so that what the legend switched off stays off.
@@ -137,9 +136,9 @@ def _changes(contents: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, lis
     return [{name: values[name] for name in varied} for values in every]
 
 
-def _axes_of(pictures: Sequence[StepsPicture | CurvesPicture]) -> list[dict[str, Any]]:
+def _axes_of(pictures: Sequence[CurvesPicture]) -> list[dict[str, Any]]:
     """Return the axes of each picture, its rules, and what is said where there is nothing to draw."""
-    rows = [[] if isinstance(picture, StepsPicture) else rows_below(picture) for picture in pictures]
+    rows = list(map(rows_below, pictures))
     most = max(map(len, rows))
     every = []
     for picture, below in zip(pictures, rows, strict=True):
@@ -147,12 +146,11 @@ def _axes_of(pictures: Sequence[StepsPicture | CurvesPicture]) -> list[dict[str,
         axes |= {"shapes": list(map(_shape_of, picture.rules)), "annotations": []}
         if most:
             axes |= _with_rows([trace.look["name"] for trace in below], most)
-        if isinstance(picture, CurvesPicture):
-            if picture.x.is_log and picture.ticks is not None and len(picture.ticks) <= _FEW:
-                names = list(map(short_level, picture.ticks))
-                axes |= {"xaxis.tickvals": picture.ticks.tolist(), "xaxis.ticktext": names}
-            if not picture.lines and not picture.points:
-                axes["annotations"] = [{**_MIDDLE, "text": safe_words(picture.empty)}]
+        if picture.x.is_log and picture.ticks is not None and len(picture.ticks) <= _FEW:
+            names = list(map(short_level, picture.ticks))
+            axes |= {"xaxis.tickvals": picture.ticks.tolist(), "xaxis.ticktext": names}
+        if not picture.lines and not picture.points:
+            axes["annotations"] = [{**_MIDDLE, "text": safe_words(picture.empty)}]
         every.append(axes)
     settings = {setting for axes in every for setting in axes}
     return [dict.fromkeys(sorted(settings)) | axes for axes in every]

@@ -10,7 +10,6 @@ import numpy as np
 from xcurves.array_types import Floats
 from xcurves.draw.interactive_look import SYMBOLS, css, dash_of, safe_words, with_opacity
 from xcurves.pictures.curves import CurvesPicture, Key, Line, PairBars, Points, Shade, Span
-from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import SHADE
 from xcurves.pictures.thinned import thinned, thinned_bands
 from xcurves.say.numbers import count
@@ -39,11 +38,9 @@ class Trace(NamedTuple):
     place: int = 0  # among those of its part
 
 
-def traces_of(picture: CurvesPicture | StepsPicture) -> list[Trace]:
+def traces_of(picture: CurvesPicture) -> list[Trace]:
     """Return all traces of a picture."""
     found = [trace for line in picture.lines for trace in _of_line(line)]
-    if isinstance(picture, StepsPicture):
-        return found
     found += map(_of_shade, picture.shades)
     found += map(_of_span, picture.spans)
     found += map(_of_points, picture.points)

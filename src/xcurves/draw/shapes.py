@@ -8,11 +8,9 @@ from xcurves.core.schema import Picture
 from xcurves.draw.cells import draw_cells
 from xcurves.draw.curves import draw_curves
 from xcurves.draw.rows import draw_rows, draw_rows_beside
-from xcurves.draw.steps import draw_steps
 from xcurves.pictures.cells import CellsPicture
 from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.rows import RowsBeside, RowsPicture
-from xcurves.pictures.steps import StepsPicture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +26,5 @@ def draw_picture(ax: Axes, picture: Picture) -> None:
         draw_cells(ax, picture)
     elif isinstance(picture, CurvesPicture):
         draw_curves(ax, picture)
-    elif isinstance(picture, StepsPicture):
-        draw_steps(ax, picture)
     else:
         raise TypeError(f"no drawer of {type(picture).__name__}")

@@ -12,7 +12,6 @@ from xcurves.core.labels import REFERENCE_COLOR, each_of
 from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
 from xcurves.pictures.curves import CurvesPicture, Line, Points, Rule, Scale, Span
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
-from xcurves.pictures.steps import StepsPicture
 from xcurves.pictures.styles import BLACK, Style, style_in, style_of
 from xcurves.say.numbers import label_of, number
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
@@ -169,7 +168,7 @@ def _ticks_of(rows: Sequence[Row]) -> tuple[tuple[float, str], ...]:
     return tuple((float(np.log2(factor)), number(factor)) for factor in factors)
 
 
-def profiles(result: xr.Dataset) -> StepsPicture:
+def profiles(result: xr.Dataset) -> CurvesPicture:
     """Return the share of tasks within each factor of the best, a line for each algorithm."""
     lines = []
     for place, one in enumerate(sorted(_each_algorithm(result), key=lambda one: -one["score"].item())):
@@ -178,4 +177,4 @@ def profiles(result: xr.Dataset) -> StepsPicture:
         tau, share = (one[name].to_numpy() for name in ("tau", "share"))
         lines.append(Line(label, style_in(one), tau, share, steps="post", place=place, of=name))
     x = Scale("time as a multiple of the best", low=1, high=float(result["tau"].max()))
-    return StepsPicture(lines, x, Scale(f"share of {result.attrs['task']}s", low=0, high=1.02))
+    return CurvesPicture(lines, x, Scale(f"share of {result.attrs['task']}s", low=0, high=1.02))
