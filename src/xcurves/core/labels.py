@@ -30,6 +30,7 @@ EVALUATION = "evaluation"  # stands for training where each run has its own leve
 EFFECTS = ("algorithm", "interaction")
 ERROR_TERMS = ("pooled", "split_plot", "welch")
 CI_BOUNDS = ("lower", "upper")
+SIDES = ("algorithm_a", "algorithm_b")  # of pairs
 QUARTILES = ("lower", "median", "upper")
 VARIATION_SOURCES = ("interaction", "algorithm", "training", "error", "total")
 # Dims of results, which no input may have, with their long names.

@@ -18,7 +18,7 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -169,20 +169,25 @@ ALONG = SCALED | {"band"}
 OF_PAIRS = frozenset({"columns"})
 
 
-class Picture(Protocol):
-    """What a view shows, as plain data, which `draw` draws and `explore` shows."""
+class Picture:
+    """What a view shows, as plain data of one of the shapes in `pictures`, which `draw` draws and `explore` shows."""
+
+    __slots__ = ()
 
     @property
     def n_rows(self) -> float:
         """How many rows of usual height it lists, 0 if none."""
+        return 0.0
 
     @property
     def n_columns(self) -> float:
-        """How many columns of cells it has."""
+        """How many columns of cells of usual width it has."""
+        return 0.0
 
     @property
     def letters_beside(self) -> float:
         """How many letters stand beside a panel of rows."""
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,6 +474,11 @@ class ResultKind:
         else:
             together = self.overlaid
         return [dim for dim in self.task_dims(result) if dim not in together]
+
+    def panels_of(self, view: View, result: xr.Dataset) -> list[Hashable]:
+        """Return the dims of which every label has a panel in a view: of tasks, and of labels too many for one."""
+        dims = [dim for dim in self.panel_dims(result) if dim not in view.panels]
+        return dims + [dim for dim, most in view.panels.items() if result.sizes.get(dim, 0) > most]
 
     def task_names(self, result: xr.Dataset) -> list[str]:
         """Return the prefix of each task of a result in messages, in C order."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xarray as xr
 
-from xcurves.core.labels import did_you_mean, ordered, relabelled
+from xcurves.core.labels import SIDES, did_you_mean, ordered, relabelled
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, give, shown
 from xcurves.core.validation import Labelled, check_choice
 from xcurves.draw.room import LEAST_WIDE, SMALL, Grid
@@ -17,7 +17,6 @@ from xcurves.pictures.styles import with_styles
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIDES = ("algorithm_a", "algorithm_b")
 _IN_A_ROW = 3  # panels, where there are few
 _LEAST_POINTS, _MOST_POINTS = (4.5, 40.0)  # of letters that can be read
 
@@ -96,7 +95,7 @@ def _coloured(data: Labelled, colors: Colors) -> Labelled:
             "must be a mapping or a sequence",
             "Give {'sac': '#0072B2'}",
         )
-    known: dict[str, list[Any]] = {dim: _labels(data, dim) for dim in ("algorithm", *_SIDES, "pair")}
+    known: dict[str, list[Any]] = {dim: _labels(data, dim) for dim in ("algorithm", *SIDES, "pair")}
     names: list[Any] = next(
         filter(
             None,

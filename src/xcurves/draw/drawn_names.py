@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
+from xcurves.core.labels import SIDES
 from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import Labelled
 
@@ -22,7 +23,6 @@ _ROUNDS = 100  # of moving names apart
 _LINE = 32  # letters in a line of a label
 # letters of a name that fit beside a panel, and how many of a longer one's last are kept
 _LONG, _KEPT = (28, 10)
-_SIDES = ("algorithm_a", "algorithm_b")
 
 
 def wrapped(label: str, letters: float = _LINE) -> str:
@@ -55,9 +55,9 @@ def drawable(data: Labelled) -> Labelled:
     drawn_names = _drawn_names(names_of_coords.values())
     changed = {}
     for coord, names in names_of_coords.items():
-        are_pairs = coord == "pair" and set(_SIDES) <= names_of_coords.keys()
+        are_pairs = coord == "pair" and set(SIDES) <= names_of_coords.keys()
         if are_pairs and longest_line(names.flat) > _LONG:
-            sides = zip(*(names_of_coords[side].flat for side in _SIDES), strict=True)
+            sides = zip(*(names_of_coords[side].flat for side in SIDES), strict=True)
             drawn = [f"{drawn_names.get(a, a)} -\n{drawn_names.get(b, b)}" for a, b in sides]
         else:
             drawn = [drawn_names.get(name, name) for name in names.ravel().tolist()]

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xcurves.draw.interactive_look import SYMBOLS, one_at_a_time, safe_words
-from xcurves.pictures.rows import Mark, Row, RowsPicture
+from xcurves.pictures.rows import BOX, HIGH, POINTS, Mark, Row, RowsPicture
 from xcurves.say.numbers import interval, number
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 _ROW, _AROUND = 26, 150  # pixels of a row, and around all
-_POINTS = 0.18  # half of the height in which points are spread, in rows
-_BOX = 0.3  # half of the height of a box, in rows
-_HIGH = 0.75  # of a histogram, in rows
 _BEYOND = 0.05  # of the width of all numbers, for what is drawn of an open side
 
 
@@ -82,17 +79,17 @@ def _spread(at: float, row: Row) -> list[dict[str, Any]]:
     traces: list[dict[str, Any]] = []
     edges, shares = row.binned()
     if edges.size:
-        around = {"x": np.repeat(edges, 2).tolist(), "y": [at, *np.repeat(at - _HIGH * shares, 2).tolist(), at]}
+        around = {"x": np.repeat(edges, 2).tolist(), "y": [at, *np.repeat(at - HIGH * shares, 2).tolist(), at]}
         look = {"mode": "lines", "hoverinfo": "skip", "line": {"width": 0, "color": "#BFBFBF"}}
         traces.append({"type": "scatter", **around, **look, "fill": "toself"})
     if row.quartiles is not None and np.isfinite(row.quartiles).all():
         low, middle, high = row.quartiles
-        box = {"x": [low, high, high, low, low], "y": [at - _BOX, at - _BOX, at + _BOX, at + _BOX, at - _BOX]}
+        box = {"x": [low, high, high, low, low], "y": [at - BOX, at - BOX, at + BOX, at + BOX, at - BOX]}
         look = {"mode": "lines", "hoverinfo": "skip", "line": {"color": "#737373", "width": 1}}
         traces.append({"type": "scatter", **box, **look, "fill": "toself", "fillcolor": "#E0E0E0"})
-        traces.append({"type": "scatter", "x": [middle, middle], "y": [at - _BOX, at + _BOX], **look})
+        traces.append({"type": "scatter", "x": [middle, middle], "y": [at - BOX, at + BOX], **look})
     if row.points:
-        heights = at + _POINTS * row.spread
+        heights = at + POINTS * row.spread
         traces.append(
             {
                 "type": "scatter",

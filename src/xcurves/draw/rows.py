@@ -12,7 +12,7 @@ from xcurves.core.schema import Picture
 from xcurves.draw.drawn_names import wrapped, write_label
 from xcurves.draw.look import letters, slot_of, width_of
 from xcurves.pictures.pair_rows import ABOVE, BELOW
-from xcurves.pictures.rows import Mark, Row, RowsBeside, RowsPicture
+from xcurves.pictures.rows import BOX, HIGH, POINTS, Mark, Row, RowsBeside, RowsPicture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,12 +27,9 @@ _SMALL = 0.833  # of the size of letters of labels
 _FEW = 24  # rows whose letters have the usual size
 _THICK, _FEW_BARS = 5.0, 30  # width of thick bars in points, thinner of more
 _OF_LABEL = 40  # letters in a line of the label, which has room below the columns too
-_BOX = 0.28  # half of the height of the box between quartiles, in rows
-_POINTS = 0.18  # half of the height in which points are spread
 # middle and half of the height of dots above marks, and where these stand, in rows
 _DOTS, _HALF_OF_DOTS, _BELOW_DOTS = (-0.12, 0.25, 0.28)
 _FAINT, _CLEAR, _MANY_DOTS = (0.15, 0.6, 20)  # opacity of very many dots and of few
-_HIGH = 0.75  # of a histogram, in rows
 _BAR = 0.012  # from one bracket to the next, as a share of the panel
 _BESIDE = 0.08  # between pictures beside each other, as a share of the panel
 _LEAST_PANEL = 60.0  # points of the width of one of them
@@ -150,11 +147,11 @@ def _draw_spread(ax: Axes, at: float, row: Row) -> None:
     """Draw the histogram of a row, the box between its quartiles with the median, and its points."""
     edges, shares = row.binned()
     if edges.size:
-        ax.stairs(at - _HIGH * shares, edges, baseline=at, fill=True, color="0.75", zorder=1, gid="null")
+        ax.stairs(at - HIGH * shares, edges, baseline=at, fill=True, color="0.75", zorder=1, gid="null")
     n = len(row.points)
     if n:
         look: dict[str, Any] = {"color": "0.6", "gid": "points"}
-        heights = at + _POINTS * row.spread
+        heights = at + POINTS * row.spread
         if row.dots is not None:
             heights = at + _DOTS + _HALF_OF_DOTS * row.spread
             opacity = max(_FAINT, min(_CLEAR, _MANY_DOTS / n))
@@ -162,9 +159,9 @@ def _draw_spread(ax: Axes, at: float, row: Row) -> None:
         ax.plot(row.points, heights, "o", markersize=3, markeredgewidth=0, **look)
     if row.quartiles is not None and np.isfinite(row.quartiles).all():
         low, middle, high = row.quartiles
-        ax.fill_betweenx([at - _BOX, at + _BOX], low, high, facecolor="0.88", edgecolor="0.45", linewidth=0.8,
+        ax.fill_betweenx([at - BOX, at + BOX], low, high, facecolor="0.88", edgecolor="0.45", linewidth=0.8,
                          zorder=0.9, gid="box")  # fmt: skip
-        ax.vlines(middle, at - _BOX, at + _BOX, color="0.35", linewidth=1.2)
+        ax.vlines(middle, at - BOX, at + BOX, color="0.35", linewidth=1.2)
 
 
 def _alike(placed: Iterable[tuple[float, Mark]]) -> list[list[tuple[float, Mark]]]:

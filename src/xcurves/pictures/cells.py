@@ -12,7 +12,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.array_types import Bools, Floats
-from xcurves.core.labels import task_dims
+from xcurves.core.labels import SIDES, task_dims
+from xcurves.core.schema import Picture
 
 # "signs": five colours from -2, the second of a pair is shown to be higher, to 2
 LEANING = 17  # letters in a line of the name of a column
@@ -24,7 +25,7 @@ _SIGNS = {-2.0: "second, shown", -1.0: "second", 0.0: "neither", 1.0: "first", 2
 
 
 @dataclass(frozen=True, slots=True)
-class CellsPicture:
+class CellsPicture(Picture):
     """A cell for each value, shape (row, column)."""
 
     values: Floats
@@ -56,11 +57,6 @@ class CellsPicture:
     def _has_long_names(self) -> bool:
         """Whether names of columns have two lines."""
         return any("\n" in name or len(name) > LEANING for name in self.columns)
-
-    @property
-    def letters_beside(self) -> float:
-        """How many letters must have room beside the panel: names are shortened to it."""
-        return 0.0
 
     def text(self, row: int, column: int) -> str:
         """Return the number of a cell, "" where there is none."""
@@ -126,7 +122,7 @@ def _algorithms_of(result: xr.Dataset) -> list[Any]:
     """Return the algorithms of a result of pairs."""
     if "algorithm" in result.coords and result["algorithm"].ndim:
         return list(result["algorithm"].to_numpy().tolist())
-    sides = [result[side].to_numpy().tolist() for side in ("algorithm_a", "algorithm_b")]
+    sides = [result[side].to_numpy().tolist() for side in SIDES]
     return list(dict.fromkeys(sides[0] + sides[1]))
 
 
@@ -134,6 +130,6 @@ def _pair_matrix(result: xr.Dataset, value: Floats, other: Floats) -> tuple[tupl
     """Return the algorithms of the pairs of a result, and a matrix with a value of each pair and of its reverse."""
     names = _algorithms_of(result)
     matrix = np.full((len(names), len(names)), np.nan)
-    a, b = ([names.index(each) for each in result[side].to_numpy()] for side in ("algorithm_a", "algorithm_b"))
+    a, b = ([names.index(each) for each in result[side].to_numpy()] for side in SIDES)
     matrix[a, b], matrix[b, a] = value, other
     return tuple(str(name) for name in names), matrix

@@ -224,7 +224,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class CurvesPicture:
+class CurvesPicture(Picture):
     """All curves of one panel."""
 
     lines: Sequence[Line]
@@ -243,10 +243,6 @@ class CurvesPicture:
     empty: str = "no runs"  # what is said where there are neither lines nor points
     only: OnlyPair | None = None
     said: frozenset[str] = frozenset()  # flags of what no line or point has
-
-    n_rows = 0.0
-    n_columns = 0.0
-    letters_beside = 0.0
 
     def with_scales(self, xscale: str | None = None, yscale: str | None = None) -> CurvesPicture:
         """Return the picture with the kinds of axes that are asked for."""

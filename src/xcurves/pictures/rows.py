@@ -12,8 +12,12 @@ import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.schema import Picture
 from xcurves.pictures.styles import BLACK, Style, bounds_of
 
+BOX = 0.28  # half of the height of the box between quartiles, in rows
+POINTS = 0.18  # half of the height in which points are spread
+HIGH = 0.75  # of a histogram
 _LOWEST, _BINS = 0.005, 80  # share of a distribution that is not shown, and edges of its histogram
 _TEXT_BELOW = 0.8  # height of a text below its row, in rows
 _MARGINS = 1.2  # height of the headings of columns with the margins, in rows
@@ -80,7 +84,7 @@ class Bracket(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RowsPicture:
+class RowsPicture(Picture):
     """Rows, the first on top, on one axis."""
 
     rows: tuple[Row, ...]
@@ -134,11 +138,6 @@ class RowsPicture:
         return high
 
     @property
-    def n_columns(self) -> float:
-        """How many columns of cells it has: none."""
-        return 0.0
-
-    @property
     def letters_of_names(self) -> int:
         """How many letters the longest name has."""
         return max((len(line) for name in self.names for line in name.split("\n")), default=0)
@@ -185,7 +184,7 @@ class RowsPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class RowsBeside:
+class RowsBeside(Picture):
     """Pictures of the same rows beside each other, which the first of them names."""
 
     pictures: tuple[RowsPicture, ...]
@@ -199,11 +198,6 @@ class RowsBeside:
     def n_rows(self) -> float:
         """How many rows of usual height they take."""
         return max(picture.n_rows for picture in self.pictures)
-
-    @property
-    def n_columns(self) -> float:
-        """How many columns of cells they have: none."""
-        return 0.0
 
     @property
     def letters_beside(self) -> float:

@@ -17,10 +17,10 @@ from xcurves.draw.interactive_look import import_plotly
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
-from xcurves.pictures.curves import CurvesPicture, in_panels
+from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.styles import with_styles
-from xcurves.plotting.facets import split
-from xcurves.results import ask, prepare
+from xcurves.plotting.facets import pictures_of_view
+from xcurves.results import prepare
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -120,10 +120,7 @@ def _declared(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure 
         shown = kind.views[name]
         if view is None and not shown.drawing.suits(result):
             continue
-        dims = [dim for dim in kind.panel_dims(result) if dim not in shown.panels]
-        dims += [dim for dim, most in shown.panels.items() if result.sizes.get(dim, 0) > most]
-        panels = split(with_styles(result, {}), dims)
-        pictures = [ask(kind, panel.data, shown.drawing.picture, "explore") for panel in panels]
-        pictures, titles = in_panels(pictures, [panel.title for panel in panels])
+        dims = kind.panels_of(shown, result)
+        pictures, titles = pictures_of_view(kind, shown, with_styles(result, {}), dims, "explore")
         return interactive_figure(pictures, list(map(escape_controls, titles)))
     return None

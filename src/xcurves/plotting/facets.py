@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -12,7 +12,10 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.core.schema import Picture, ResultKind, View
 from xcurves.core.validation import Labelled
+from xcurves.pictures.curves import in_panels
+from xcurves.results import ask
 
 _KEPT = ("algorithm", "pair", "param")  # dims whose one label stays in a panel
 _SPELLED = 6  # panels whose titles have the names of dims
@@ -46,10 +49,9 @@ def check_dims(dims: Sequence[Hashable], col: Hashable, row: Hashable, name: str
     return list(dims)
 
 
-def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
-    """Return what each panel shows, in C order over the dims; a dim of algorithms or pairs keeps its one label."""
+def split(data: Labelled, dims: Sequence[Hashable]) -> Iterator[Panel[Labelled]]:
+    """Yield what each panel shows, in C order over the dims; a dim of algorithms or pairs keeps its one label."""
     n_panels = prod(data.sizes[dim] for dim in dims)
-    panels = []
     for places in product(*(range(data.sizes[dim]) for dim in dims)):
         part = data
         label_of_dim: dict[Hashable, Any] = {}
@@ -59,8 +61,16 @@ def split(data: Labelled, dims: Sequence[Hashable]) -> list[Panel[Labelled]]:
                 part = part.isel({dim: [place]})
             else:
                 part = part.isel({dim: place}).drop_vars([dim], errors="ignore")
-        panels.append(Panel(_title(label_of_dim, n_panels), part))
-    return panels
+        yield Panel(_title(label_of_dim, n_panels), part)
+
+
+def pictures_of_view(
+    kind: ResultKind, view: View, data: xr.Dataset, dims: Sequence[Hashable], method: str
+) -> tuple[list[Picture], list[str]]:
+    """Return what the panels of a view along dims show, and their titles; `method` is what asks for them."""
+    panels = list(split(data, dims))
+    pictures = [ask(kind, panel.data, view.drawing.picture, method) for panel in panels]
+    return in_panels(pictures, [panel.title for panel in panels])
 
 
 def _title(label_of_dim: Mapping[Hashable, Any], n_panels: int) -> str:

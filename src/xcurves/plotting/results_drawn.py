@@ -17,12 +17,12 @@ from xcurves.draw.drawn_names import drawable
 from xcurves.draw.figure import Cell, draw_panels
 from xcurves.draw.room import FEW, Grid, Room
 from xcurves.draw.rows import with_texts_below
-from xcurves.pictures.curves import CurvesPicture, in_panels
+from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.rows import RowsPicture
 from xcurves.pictures.styles import with_dashes
-from xcurves.plotting.facets import check_dims, names_in, split
+from xcurves.plotting.facets import check_dims, names_in, pictures_of_view
 from xcurves.plotting.views import checked_columns, chosen_views, of_claim, without_bands
-from xcurves.results import ask, prepare
+from xcurves.results import prepare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,22 +134,20 @@ def _drawn(
 ) -> _Drawn:
     """Return the pictures of the panels of a view, with the columns and scales asked for."""
     view, dims, of_many = _panels_of(kind, view, data, canvas)
-    panels = split(data, dims)
-    pictures = [ask(kind, panel.data, view.drawing.picture, "plot") for panel in panels]
+    pictures, titles = pictures_of_view(kind, view, data, dims, "plot")
     if columns is not None:
         pictures = [each.with_columns(columns) if isinstance(each, RowsPicture) else each for each in pictures]
     pictures = [each.with_scales(**scales) if isinstance(each, CurvesPicture) else each for each in pictures]
-    pictures, titles = in_panels(pictures, [panel.title for panel in panels])
     return _Drawn(view, dims, titles, pictures, of_many)
 
 
 def _panels_of(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -> tuple[View, list[Hashable], bool]:
     """Return the view to draw, the dims of its panels, and whether all are in one panel, as where there are many."""
-    dims = [dim for dim in kind.panel_dims(data) if dim not in view.panels]
-    n_tasks = prod(data.sizes[dim] for dim in dims)
-    if canvas.ax is None or view.many:
-        dims += [dim for dim, most in view.panels.items() if data.sizes.get(dim, 0) > most]
-    n_panels = prod(data.sizes[dim] for dim in dims)
+    dims = kind.panels_of(view, data)
+    of_tasks = [dim for dim in dims if dim not in view.panels]
+    if canvas.ax is not None and not view.many:
+        dims = of_tasks
+    n_tasks, n_panels = (prod(data.sizes[dim] for dim in each) for each in (of_tasks, dims))
 
     is_asked = canvas.col is not None or canvas.row is not None
     is_many = n_tasks > _MOST_TASKS or n_panels > _MOST_PANELS

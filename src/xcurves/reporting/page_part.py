@@ -14,7 +14,7 @@ import xarray as xr
 
 from xcurves import kinds
 from xcurves.core.refusal import Refusal
-from xcurves.core.schema import ResultKind, Statement, View
+from xcurves.core.schema import ResultKind, Statement
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
 from xcurves.say.comparing import algorithms_of
@@ -84,11 +84,6 @@ class PagePart:
         """Whether it answers first: who is better, over all tasks."""
         return self.kind.name in kinds.OPENS and self.is_single
 
-    def _lists(self, view: View) -> bool:
-        """Return whether a view lists things in rows, as its first panel does."""
-        first = {dim: [0] for dim, most in view.panels.items() if self.result.sizes.get(dim, 0) > most}
-        return view.drawing.picture(self.result.isel(first)).n_rows > 0
-
     def take_first_picture(self, *, listed_first: bool = False) -> list[str]:
         """Return the picture that opens the page, if it has one; it is not shown again.
 
@@ -99,7 +94,7 @@ class PagePart:
             return []
         first = defaults[0]
         if listed_first and self.opens:
-            listing = (name for name in self.views if self._lists(self.kind.views[name]))
+            listing = (name for name in self.views if pictures.first_panel(self.kind, self.result, name).n_rows)
             first = next(listing, first)
         self.views.remove(first)
         return self._draw(first, narrow=True)
@@ -157,7 +152,7 @@ class PagePart:
         return figures([drawn], self.answer)
 
 
-def figures(drawn: Sequence[pictures.Picture | None], answer: str) -> list[str]:
+def figures(drawn: Sequence[pictures.DrawnPicture | None], answer: str) -> list[str]:
     """Return the pictures that could be drawn, the answer in their alternative texts."""
     return [markup.figure(*each, f"{each.caption} {answer}") for each in drawn if each]
 

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xcurves.core.schema import caption_of
+from xcurves.core.schema import Picture, ResultKind, caption_of
 from xcurves.draw.fitted import lay_out
 from xcurves.draw.look import import_pyplot
 from xcurves.pictures.rows import RowsPicture
 from xcurves.plotting.dispatch import plot
+from xcurves.plotting.facets import split
 from xcurves.results import ask, prepare
 
 MISSING = "Pictures are left out: they need matplotlib (pip install 'xcurves[plot]')."
@@ -37,7 +38,7 @@ _BETWEEN_TAGS = re.compile(rb"(?<=>)\n(?=<)")
 _SAME = {"svg.hashsalt": "xcurves"}  # the same bytes each time
 
 
-class Picture(NamedTuple):
+class DrawnPicture(NamedTuple):
     """A picture as data URIs, with the caption of what it shows; `narrow` is None where it has no room."""
 
     wide: str
@@ -60,7 +61,7 @@ def draw(
     view: str | None = None,
     *,
     narrow: bool = True,
-) -> Picture | None:
+) -> DrawnPicture | None:
     """Return the picture of curves, or a view of a result, whose captions are `said`; None without matplotlib.
 
     `narrow`: it stands in a column of a wide screen, and is drawn once more for narrow ones.
@@ -80,23 +81,27 @@ def draw(
         caption = caption_of(said, figure)
         wide = _encode(figure)
         if not narrow:
-            return Picture(wide, None, caption)
+            return DrawnPicture(wide, None, caption)
         try:
             warnings.filterwarnings("error", "constrained_layout not applied")
             higher = height if len(axes) == 1 else height * width / _PHONE
-            if view is not None and isinstance(data, xr.Dataset) and _has_texts(data, view):
+            if view is not None and isinstance(data, xr.Dataset) and _has_texts(first_panel(*prepare(data), view)):
                 higher *= _WITH_TEXTS
             small = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
         except (ValueError, UserWarning):  # no room
-            return Picture(wide, None, caption)
-    return Picture(wide, small, caption)
+            return DrawnPicture(wide, None, caption)
+    return DrawnPicture(wide, small, caption)
 
 
-def _has_texts(data: xr.Dataset, view: str) -> bool:
-    """Return whether a view has rows with texts, which stand below them on a narrow screen."""
-    kind, result = prepare(data)
-    first = result.isel(dict.fromkeys(kind.panel_dims(result), 0))
-    picture = ask(kind, first, kind.views[view].drawing.picture, "report")
+def first_panel(kind: ResultKind, result: xr.Dataset, view: str) -> Picture:
+    """Return what the first panel of a view shows."""
+    shown = kind.views[view]
+    first = next(split(result, kind.panels_of(shown, result)))
+    return ask(kind, first.data, shown.drawing.picture, "report")
+
+
+def _has_texts(picture: Picture) -> bool:
+    """Return whether a picture has rows with texts, which stand below them on a narrow screen."""
     return isinstance(picture, RowsPicture) and bool(picture.columns)
 
 
