@@ -32,6 +32,7 @@ from xcurves.say.numbers import (
     unadjusted_over_tasks,
     units_of,
 )
+from xcurves.say.pairs import sides_of
 
 _CLAIMS = {
     "algorithm": "mean scores over training",
@@ -282,19 +283,11 @@ def _over_training(result: xr.Dataset) -> str:
     return " over training"
 
 
-def _sides(result: xr.Dataset) -> list[tuple[str, str]]:
-    """Return both algorithms of every pair."""
-    first, second = (
-        np.atleast_1d(result[side].to_numpy()).astype(str).tolist() for side in ("algorithm_a", "algorithm_b")
-    )
-    return list(zip(first, second, strict=True))
-
-
 def _runs_of_pairs(task: xr.Dataset) -> list[tuple[int, int]]:
     """Return the numbers of runs of both algorithms of every pair."""
     names = [str(name) for name in task["algorithm"].to_numpy().tolist()]
     n_runs = dict(zip(names, task["n_runs"].to_numpy().astype(int).tolist(), strict=True))
-    return [(n_runs[a], n_runs[b]) for a, b in _sides(task)]
+    return [(n_runs[a], n_runs[b]) for a, b in sides_of(task)]
 
 
 def reasons(task: xr.Dataset) -> Reasons:
@@ -302,7 +295,7 @@ def reasons(task: xr.Dataset) -> Reasons:
     if task["n_runs"].isnull().any():
         return {}
     reasons = {}
-    for pair, n_runs in zip(_sides(task), _runs_of_pairs(task), strict=True):
+    for pair, n_runs in zip(sides_of(task), _runs_of_pairs(task), strict=True):
         without = [name for name, n in zip(pair, n_runs, strict=True) if n == 0]
         single = [name for name, n in zip(pair, n_runs, strict=True) if n == 1]
         if without:
@@ -319,7 +312,7 @@ def reasons(task: xr.Dataset) -> Reasons:
 
 def runs_that_tell(task: xr.Dataset, best: str, other: str) -> Needed:
     """Return how many runs of each would tell two algorithms apart."""
-    pair = task.isel(pair=[{*sides} for sides in _sides(task)].index({best, other}))
+    pair = task.isel(pair=[{*sides} for sides in sides_of(task)].index({best, other}))
     is_one = np.isin(task["algorithm"].to_numpy().astype(str), [best, other])
     present = task["n_runs"].to_numpy()[is_one].min()
     things = "runs of each"
@@ -353,7 +346,7 @@ def _floor_of(task: xr.Dataset) -> RunsOfPairs:
     """Return what the smallest p of the pairs of one task hang on."""
     correction = str(task.attrs.get("correction", "holm"))
     return RunsOfPairs(
-        sides=_sides(task),
+        sides=sides_of(task),
         runs=[(n_runs,) for n_runs in _runs_of_pairs(task)],
         adjust=ADJUSTMENTS[correction],
         paired=bool(task.attrs.get("paired", 0)),

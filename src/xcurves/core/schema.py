@@ -131,7 +131,7 @@ class Comparison:
     """
 
     estimate: str  # the variable of by how much the first of a pair is above the second
-    interval: str  # that of its interval, for all pairs together
+    interval: str  # that of its interval, for all pairs together; a result may lack it
     p: str  # adjusted over pairs; "": there is none, a difference is shown where the interval leaves out the null
     noun: Callable[[xr.Dataset], str]  # what is compared: "mean score over training"
     mean: str = "score_mean"  # the variable of the mean of each algorithm, where there is one
@@ -142,8 +142,8 @@ class Comparison:
     about: Callable[[xr.Dataset], About | None] = lambda _: None
     # the result at those labels of its other dims that pairs are compared at, in the units that readers are shown
     pair: Callable[[xr.Dataset], xr.Dataset] = lambda result: result
-    # why pairs have no p
-    reasons: Callable[[xr.Dataset], Mapping[frozenset[str], str]] = lambda _: {}
+    # why pairs have no p, or without p no interval: one reason, or that of each pair
+    reasons: str | Callable[[xr.Dataset], Mapping[frozenset[str], str]] = ""
     # that no p of a claim could be small enough, with what lifts it
     floor: Callable[[xr.Dataset], Iterable[str]] = lambda _: ()
     # what would tell the best, named first, from another

@@ -229,12 +229,6 @@ def probability(pairs: xr.Dataset) -> str:
     return "probability to score higher"
 
 
-def without_trials(task: xr.Dataset) -> dict[frozenset[str], str]:
-    """Return why pairs of one task have no probability, if they have none."""
-    sides = zip(*(task[f"algorithm_{side}"].to_numpy().tolist() for side in "ab"), strict=True)
-    return {frozenset(map(str, pair)): "trials are missing" for pair in sides}
-
-
 def more_of_pairs(result: xr.Dataset) -> Iterator[Statement]:
     """Yield what else is known of every one of a few pairs, and what the intervals are."""
     if result["prob_greater"].size <= _FEW:

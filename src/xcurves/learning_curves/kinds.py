@@ -221,7 +221,7 @@ COMPARE_LEARNERS = ResultKind(
         noun=text.error_at,
         direction=lambda _: "lower",
         pair=text.pairs_of_learners,
-        reasons=text.without_curves,
+        reasons="no fitted curve",
         more=text.more_of_learners,
     ),
     views={

@@ -285,11 +285,6 @@ def error_at(pairs: xr.Dataset) -> str:
     return f"{with_units('error', pairs['difference'])} at {_sizes(known[~np.isnan(known)].tolist())}"
 
 
-def without_curves(pairs: xr.Dataset) -> dict[frozenset[str], str]:
-    """Return why learners are not compared, if they are not."""
-    return {frozenset([str(name), pairs.attrs["reference"]]): "no fitted curve" for name in pairs["algorithm_a"].values}
-
-
 def more_of_learners(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how much data each of a few learners is worth, and between which sizes no difference is shown."""
     error, reliance = (result.sel(param=name) for name in ("error_at_n", "data_reliance"))

@@ -92,9 +92,8 @@ SEQUENTIAL = ResultKind(
         interval="difference_ci_simultaneous",
         p="pvalue_adjusted",
         noun=sequential_text.mean_score,
-        about=sequential_text.about,
         pair=sequential_text.at_latest_look,
-        reasons=sequential_text.untested,
+        reasons="runs are missing",
         more=sequential_text.more_of_looks,
         caption="Pairs of algorithms at the latest look, {order}: the difference with its repeated interval for all "
         "pairs together, p adjusted over pairs, the look at which they were shown to differ, and in which share of "

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels, provenance
-from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import About, Role, Statement
+from xcurves.core.schema import Role, Statement
 from xcurves.kernels.looks.sequential_pvalues import Spending, spent
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import count, joined, listed, number, span
@@ -42,13 +41,6 @@ def mean_score(latest: xr.Dataset) -> str:
     if "task" in latest.attrs:
         runs += f", over these {labels.noun(str(latest.attrs['task']))}s"
     return f"mean {score_name(latest)} after look {span(looks)} of {latest.attrs['n_looks']} ({runs})"
-
-
-def untested(latest: xr.Dataset) -> dict[frozenset[str], str]:
-    """Return why pairs of one task have no p."""
-    without = latest["pvalue_adjusted"].isnull().to_numpy()
-    sides = zip(*(latest[f"algorithm_{side}"].to_numpy()[without].tolist() for side in "ab"), strict=True)
-    return {frozenset(map(str, pair)): "runs are missing" for pair in sides}
 
 
 def more_of_looks(result: xr.Dataset) -> Iterator[Statement]:
@@ -79,20 +71,10 @@ def more_of_looks(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("caution", _CHANCE)
 
 
-def about(part: xr.Dataset) -> About:
-    """Return whether there are intervals, which may be left out."""
-    names = [str(name) for name in part["algorithm"].to_numpy().tolist()]
-    return About(names, has_limits=bool(part["difference_ci_simultaneous"].notnull().any()))
-
-
 def at_latest_look(result: xr.Dataset) -> xr.Dataset:
-    """Return what every task says at its latest look; `_look` is its number. Intervals without `CI_BOUNDS` are NaN."""
+    """Return what every task says at its latest look; `_look` is its number."""
     done = result["n_runs"].notnull().any("algorithm").sum("look")
-    latest = result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
-    if "difference_ci_simultaneous" in latest:
-        return latest
-    unknown = xr.full_like(latest["difference"], np.nan).expand_dims(ci_bound=list(CI_BOUNDS), axis=-1)
-    return latest.assign(difference_ci_simultaneous=unknown)
+    return result.drop_vars("look").isel(look=np.maximum(done - 1, 0)).assign(_look=done)
 
 
 def n_done(result: xr.Dataset) -> int:

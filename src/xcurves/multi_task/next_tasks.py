@@ -15,11 +15,11 @@ from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.too_few import (
     n_families_of,
     noun_of,
-    sides_of,
     units_of_claim,
 )
 from xcurves.say.compared_pairs import Compared
 from xcurves.say.numbers import ends_of, number, percent, quantity
+from xcurves.say.pairs import sides_of
 from xcurves.say.verdict import what_it_takes
 
 

@@ -31,7 +31,7 @@ from xcurves.multi_task.too_few import (
 from xcurves.say.compared_pairs import Compared
 from xcurves.say.floors import fewest_flips
 from xcurves.say.numbers import capitalized, count, joined, listed, number, pvalue
-from xcurves.say.pairs import TURNED, PairRow, better_first, lower_is_better, most_ahead
+from xcurves.say.pairs import TURNED, PairRow, better_first, lower_is_better, most_ahead, sides_of
 
 _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .83 in place of .95
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
@@ -183,18 +183,15 @@ def _disagreement(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
 
 def _rows_by(benchmark: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
     """Return pairs with another size than the difference, without intervals."""
-    a, b = (benchmark[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b"))
     nothing = (np.nan, np.nan, np.nan, False)
-    return [PairRow(first, second, each, *nothing) for first, second, each in zip(a, b, size.values, strict=True)]
+    return [PairRow(*sides, each, *nothing) for sides, each in zip(sides_of(benchmark), size.values, strict=True)]
 
 
 def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:
     """Return which task carries the lead of the best over a rival, "" if none does."""
     task = str(benchmark.attrs["task"])
-    a = benchmark["algorithm_a"].to_numpy().astype(str)
-    b = benchmark["algorithm_b"].to_numpy().astype(str)
     # 1 for their pair, -1 where the rival is its first, 0 for others.
-    ahead = ((a == best) & (b == rival)).astype(int) - ((a == rival) & (b == best))
+    ahead = np.array([(sides == (best, rival)) - (sides == (rival, best)) for sides in sides_of(benchmark)])
     # Of very many tasks the result has no differences by task.
     if task not in benchmark.dims or not ahead.any() or _BY_TASK not in benchmark:
         return ""
@@ -231,12 +228,7 @@ def _margins(benchmark: xr.Dataset, task: str) -> Iterator[str]:
     for claim, on in (("random", f"{task}s like these"), ("fixed", f"these {task}s")):
         p = of_claim(benchmark, claim)["margin_pvalue_adjusted"]
         shown = benchmark.isel(pair=provenance.significant(p.to_numpy(), provenance.alpha_of(benchmark)))
-        sides = zip(
-            shown["algorithm_a"].to_numpy().tolist(),
-            shown["algorithm_b"].to_numpy().tolist(),
-            strict=True,
-        )
-        pairs = [f"{a} than {b}" for a, b in sides]
+        pairs = [f"{a} than {b}" for a, b in sides_of(shown)]
         whom = "no first of a pair"
         if pairs:
             whom = listed(pairs, _MOST_NAMED)

@@ -27,6 +27,7 @@ from xcurves.say.floors import (
     runs_a_side,
 )
 from xcurves.say.numbers import count, span
+from xcurves.say.pairs import sides_of
 
 
 def noun_of(result: xr.Dataset) -> str:
@@ -40,12 +41,6 @@ def with_tasks(benchmark: xr.Dataset) -> xr.Dataset:
     if task in benchmark["n_runs"].dims:
         return benchmark
     return benchmark.drop_vars(task, errors="ignore").expand_dims(task)
-
-
-def sides_of(benchmark: xr.Dataset) -> list[tuple[str, str]]:
-    """Return both algorithms of every pair."""
-    first, second = (benchmark[side].to_numpy().astype(str).tolist() for side in ("algorithm_a", "algorithm_b"))
-    return list(zip(first, second, strict=True))
 
 
 def _runs_of_pairs(benchmark: xr.Dataset) -> list[RunsOfPair]:

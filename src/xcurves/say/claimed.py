@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import NamedTuple
 
 import xarray as xr
 
 from xcurves.core.direction import HIGHER
+from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import About, Claim, Comparison
-from xcurves.say.compared_pairs import Compared, means_of, named
+from xcurves.say.compared_pairs import Compared, Reasons, means_of, named
 from xcurves.say.numbers import units_of
-from xcurves.say.pairs import displayed_pairs, lower_is_better, rows_of, verdict_rows
+from xcurves.say.pairs import displayed_pairs, lower_is_better, rows_of, sides_of, verdict_rows
 
 
 class Claimed(NamedTuple):
@@ -30,7 +31,11 @@ class Claimed(NamedTuple):
 
 def paired_of(comparison: Comparison, result: xr.Dataset) -> xr.Dataset:
     """Return what is compared in pairs of a result, by all claims; attrs say which end is good."""
-    return comparison.pair(result).assign_attrs({HIGHER: int(comparison.direction(result) == "higher")})
+    paired = comparison.pair(result).assign_attrs({HIGHER: int(comparison.direction(result) == "higher")})
+    if comparison.interval in paired:
+        return paired
+    ends = xr.full_like(paired[comparison.estimate], nan).expand_dims(ci_bound=list(CI_BOUNDS), axis=-1)
+    return paired.assign({comparison.interval: ends})
 
 
 def by_claim(paired: xr.Dataset, claim: Claim) -> xr.Dataset:
@@ -96,12 +101,19 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim) -> Claimed:
         over=about.over,
         on=claim.on,
         lower_is_better=lower_is_better(part),
-        has_limits=about.has_limits,
+        has_limits=about.has_limits and bool(part[comparison.interval].notnull().any()),
         has_p=bool(comparison.p),
         scale=comparison.scale,
-        reasons=comparison.reasons(part),
+        reasons=reasons_of(comparison, part),
     )
     return Claimed(claim, part, about, made)
+
+
+def reasons_of(comparison: Comparison, part: xr.Dataset) -> Reasons:
+    """Return why pairs of one task have no p, if they have none."""
+    if callable(comparison.reasons):
+        return comparison.reasons(part)
+    return dict.fromkeys(map(frozenset, sides_of(part)), comparison.reasons)
 
 
 def _unit(comparison: Comparison, part: xr.Dataset) -> str:

@@ -191,8 +191,7 @@ def _other_end_first(value: xr.DataArray) -> xr.DataArray:
 
 def _turned_names(result: xr.Dataset, size: xr.DataArray, swapped: xr.DataArray) -> xr.DataArray:
     """Return the names of turned pairs: "better over other", of equal ones "first and second"."""
-    first, second = (_texts(result[side]) for side in ("algorithm_a", "algorithm_b"))
-    both = list(zip(first, second, strict=True))
+    both = sides_of(result)
     word = between(result)
     as_given = xr.DataArray([f"{a} {word} {b}" for a, b in both], dims="pair")
     reverse = xr.DataArray([f"{b} {word} {a}" for a, b in both], dims="pair")
@@ -202,7 +201,7 @@ def _turned_names(result: xr.Dataset, size: xr.DataArray, swapped: xr.DataArray)
 
 def _texts(labels: xr.DataArray) -> list[str]:
     """Return labels as texts."""
-    return [str(label) for label in labels.to_numpy().tolist()]
+    return [str(label) for label in np.atleast_1d(labels.to_numpy()).tolist()]
 
 
 def pairs_by_size(
@@ -262,6 +261,12 @@ def beside_reference(result: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     )
 
 
+def sides_of(pairs: xr.Dataset) -> list[tuple[str, str]]:
+    """Return both algorithms of every pair."""
+    first, second = (_texts(pairs[side]) for side in ("algorithm_a", "algorithm_b"))
+    return list(zip(first, second, strict=True))
+
+
 def sides_shown(displayed: xr.Dataset) -> dict[str, xr.DataArray]:
     """Return the "first" and the "second" of each pair as it is displayed."""
     swapped = displayed[SWAPPED].reset_coords(drop=True)
@@ -309,8 +314,8 @@ def _turned_row(row: PairRow, *, swap: bool) -> PairRow:
 
 def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[PairRow]]:
     """Return the rows of every task in C order over dims, as `rows_of` those of one."""
-    a, b = (_texts(displayed[name]) for name in ("algorithm_a", "algorithm_b"))
-    n_pairs = len(a)
+    sides = sides_of(displayed)
+    n_pairs = len(sides)
     bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose(*dims, "pair", "ci_bound")
     every = [bounds.to_numpy().reshape(-1, n_pairs, 2).tolist()]
     for name in ("amount", "p", "shown", SWAPPED):
@@ -319,10 +324,9 @@ def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[
     rows_by_task = []
     for of_task in zip(*every, strict=True):
         rows = []
-        for first, second, (low, high), amount, p, shown, swapped in zip(a, b, *of_task, strict=True):
-            better, other = first, second
+        for (better, other), (low, high), amount, p, shown, swapped in zip(sides, *of_task, strict=True):
             if swapped:
-                better, other = second, first
+                better, other = other, better
             rows.append(PairRow(better, other, amount, low, high, p, bool(shown)))
         rows.sort(key=lambda row: (isnan(row.amount), -abs(row.amount)))
         rows_by_task.append(rows)

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.schema import Comparison, Statement
-from xcurves.say.claimed import Claimed, by_claim, claimed, displayed, paired_of, tested_claims
+from xcurves.say.claimed import Claimed, by_claim, claimed, displayed, paired_of, reasons_of, tested_claims
 from xcurves.say.compared_pairs import means_of
 from xcurves.say.numbers import capitalized, count, listed, small, unadjusted_over_tasks
 from xcurves.say.pairs import PairRow, better_first_rows, lower_is_better, most_ahead, rows_of_tasks
@@ -219,9 +219,8 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
 
 def _nothing_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
     """Return that no pair of any task could be compared, and why."""
-    reasons = dict.fromkeys(
-        why for task in labels.tasks_of(paired, comparison.estimate) for why in comparison.reasons(task).values()
-    )
+    tasks = labels.tasks_of(paired, comparison.estimate)
+    reasons = list(filter(None, dict.fromkeys(why for task in tasks for why in reasons_of(comparison, task).values())))
     said = f"In no {noun} could any pair be compared"
     if reasons:
         said += f": {'; '.join(reasons)}"
