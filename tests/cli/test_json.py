@@ -148,7 +148,7 @@ def test_tasks_that_it_takes_are_those_of_the_nearest_rival():
     }
     (label,) = labels & set(result["pair"].values.tolist())
     needed = result["tasks_to_show"].sel(pair=label).item()
-    assert answer["next"]["tasks"] == (needed if np.isfinite(needed) else None)
+    assert answer["next"]["tasks"] == (needed - 9 if np.isfinite(needed) else None)
     as_items = curves.rename(task="question").curves.across_tasks(task="question", rng=0).curves.to_dict()["next"]
     assert (as_items["tasks"], as_items["items"]) == (None, answer["next"]["tasks"])
 
@@ -419,3 +419,57 @@ def test_the_schema_refuses_what_is_no_seed(seed):
     answer["settings"]["rng"] = seed
     with pytest.raises(jsonschema.ValidationError):
         checked(json.dumps(answer))
+
+
+def test_of_several_tasks_next_is_what_takes_most_in_any():
+    rng = np.random.default_rng(4)
+    curves = make_curves(
+        rng.normal(size=(3, 3, 6, 4)) + np.array([0.5, 0.0, 0.2])[:, np.newaxis, np.newaxis], task=list("xyz")
+    )
+    whole = curves.curves.pairwise(n_resamples=999, rng=0)
+    alone = [whole.isel(task=place).curves.to_dict()["next"]["runs"] for place in range(3)]
+    assert all(alone)
+    most = {name: max(runs.get(name, 0) for runs in alone) for name in ["a0", "a1", "a2"]}
+    found = whole.curves.to_dict()["next"]["runs"]
+    assert found == {name: n for name, n in most.items() if name in found}
+    assert set(found) == set().union(*alone)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_next_says_what_the_verdict_says_where_nothing_can_be_shown_yet():
+    curves = make_curves(np.random.default_rng(5).normal(size=(4, 2, 5, 3)), task=list("wxyz"))
+    of_tasks = curves.curves.across_tasks(rng=0).curves.to_dict()
+    assert "with 4 tasks no p can be below 0.125: add tasks: 6 are the fewest." in of_tasks["verdict"]
+    assert of_tasks["next"]["tasks"] >= 2
+    of_runs = curves.isel(task=0, run=[0, 1]).curves.pairwise(rng=0).curves.to_dict()
+    assert "run more: 4 a side are enough" in of_runs["verdict"]
+    # the floor is lifted by two; the difference as seen takes more
+    assert all(n >= 2 for n in of_runs["next"]["runs"].values())
+    assert set(of_runs["next"]["runs"]) == {"a0", "a1"}
+
+
+def test_a_pair_says_what_its_difference_is():
+    curves = make_curves(np.random.default_rng(6).normal(size=(2, 5, 4)).cumsum(axis=-1)).assign_attrs(units="points")
+    final = curves.isel(training=-1, drop=True)
+    results = [
+        (curves.curves.pairwise(rng=0), "difference", "points"),
+        (final.curves.compare_distributions(rng=0), "probability", None),
+        (curves.curves.speedup(reference="a0"), "ratio", None),
+        (final.curves.gate(baseline="a0"), "difference", "points"),
+    ]
+    for result, scale, unit in results:
+        answer = checked(json.dumps(result.curves.to_dict()))
+        assert [(pair["scale"], pair["unit"]) for pair in answer["pairs"]] == [(scale, unit)], result.attrs
+
+
+def test_the_pairs_of_a_gate_are_shown_where_the_candidate_is_kept():
+    rng = np.random.default_rng(7)
+    scores = make_curves(rng.normal(size=(5, 12, 1)) + np.array([0, 2, 0, -1, 4])[:, np.newaxis, np.newaxis])
+    result = scores.isel(training=0, drop=True).curves.gate(baseline="a0", level=0.3)
+    kept = dict(
+        zip(result["candidate"].to_numpy().tolist(), (result["decision"] == 1).to_numpy().tolist(), strict=True)
+    )
+    answer = checked(json.dumps(result.curves.to_dict()))
+    assert {pair["first"]: pair["shown"] for pair in answer["pairs"]} == kept
+    assert True in kept.values()
+    assert False in kept.values()

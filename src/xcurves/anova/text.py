@@ -8,17 +8,11 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
-from xcurves.core.schema import Needed, Statement
+from xcurves.core.schema import Floor, Needed, Statement
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
 from xcurves.say.compared_pairs import Reasons, score_name
-from xcurves.say.floors import (
-    RunsOfPairs,
-    cure_of_reassignments,
-    cure_of_runs,
-    floor_sentences,
-    runs_a_side,
-)
+from xcurves.say.floors import RunsOfPairs, floor_of_runs, runs_of_pairs
 from xcurves.say.numbers import (
     count,
     counted,
@@ -28,7 +22,6 @@ from xcurves.say.numbers import (
     number,
     pvalue,
     reassigned,
-    span,
     unadjusted_over_tasks,
     units_of,
 )
@@ -283,19 +276,13 @@ def _over_training(result: xr.Dataset) -> str:
     return " over training"
 
 
-def _runs_of_pairs(task: xr.Dataset) -> list[tuple[int, int]]:
-    """Return the numbers of runs of both algorithms of every pair."""
-    names = [str(name) for name in task["algorithm"].to_numpy().tolist()]
-    n_runs = dict(zip(names, task["n_runs"].to_numpy().astype(int).tolist(), strict=True))
-    return [(n_runs[a], n_runs[b]) for a, b in sides_of(task)]
-
-
 def reasons(task: xr.Dataset) -> Reasons:
     """Return why pairs have no p: runs that are missing, single ones, or ones that do not differ."""
     if task["n_runs"].isnull().any():
         return {}
     reasons = {}
-    for pair, n_runs in zip(sides_of(task), _runs_of_pairs(task), strict=True):
+    made = _runs_of(task)
+    for pair, (n_runs,) in zip(made.sides, made.runs, strict=True):
         without = [name for name, n in zip(pair, n_runs, strict=True) if n == 0]
         single = [name for name, n in zip(pair, n_runs, strict=True) if n == 1]
         if without:
@@ -321,37 +308,24 @@ def runs_that_tell(task: xr.Dataset, best: str, other: str) -> Needed:
     return Needed("runs", things, present, pair["runs_to_show"].item(), pair["runs_at_least"].item())
 
 
-def pair_floors(result: xr.Dataset) -> Iterator[str]:
+def pair_floors(result: xr.Dataset) -> Iterator[Floor]:
     """Yield that the adjusted p of some pairs could not be small enough."""
     alpha = provenance.alpha_of(result)
-    least = provenance.values_of(result, "pvalue_adjusted_least", "pair").ravel()
-    p = provenance.values_of(result, "pvalue_adjusted", "pair").ravel()
-    is_exact = provenance.is_exact(result, "pair").ravel()
+    least, p, made = (
+        provenance.values_of(result, name, "pair").ravel()
+        for name in ("pvalue_adjusted_least", "pvalue_adjusted", "n_resamples")
+    )
     beyond = ~np.isnan(p) & ~provenance.significant(least, alpha)
     if not beyond.any():
         return
-
-    every = [_floor_of(task) for task in labels.tasks_of(result, "n_resamples")]
-    if is_exact[beyond].all():
-        few = runs_a_side(np.unique(result["n_runs"].to_numpy()).tolist())
-        cure = cure_of_runs(every, alpha)
-    else:
-        n_resamples = np.unique(provenance.values_of(result, "n_resamples", "pair").ravel()[beyond])
-        few = f"{span(n_resamples.tolist())} reassignments"
-        cure = cure_of_reassignments(every, alpha, result.sizes["pair"])
-    yield from floor_sentences(least, p, alpha, few, cure)
+    every = [_runs_of(task) for task in labels.tasks_of(result, "n_resamples")]
+    drawn = made[beyond & ~provenance.is_exact(result, "pair").ravel()]
+    yield from floor_of_runs(every, least, p, alpha, drawn, result.attrs.get("n_resamples"))
 
 
-def _floor_of(task: xr.Dataset) -> RunsOfPairs:
-    """Return what the smallest p of the pairs of one task hang on."""
-    correction = str(task.attrs.get("correction", "holm"))
-    return RunsOfPairs(
-        sides=sides_of(task),
-        runs=[(n_runs,) for n_runs in _runs_of_pairs(task)],
-        adjust=ADJUSTMENTS[correction],
-        paired=bool(task.attrs.get("paired", 0)),
-        has_reference="reference" in task.attrs,
-    )
+def _runs_of(task: xr.Dataset) -> RunsOfPairs:
+    """Return the numbers of runs of the pairs of one task, and how p are adjusted."""
+    return runs_of_pairs(task, ADJUSTMENTS[str(task.attrs.get("correction", "holm"))])
 
 
 def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:

@@ -165,5 +165,7 @@ def significant(pvalue: Any, alpha: float) -> Any:
 
 
 def alpha_of(result: xr.Dataset) -> float:
-    """Return the significance level that a result was made for."""
+    """Return the level that p of a result are compared with, by default that of its intervals."""
+    if "level" in result.attrs:
+        return float(result.attrs["level"])
     return check_confidence_level(result.attrs["confidence_level"])

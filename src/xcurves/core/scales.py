@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Scale:
     `read` takes an estimate to a number that is 0 where neither is better, `write` back; infinite ends stay.
     """
 
+    name: Literal["difference", "probability", "ratio"]  # as programs read it
     null: float  # the estimate where neither is better
     read: Callable[[Any], Any]
     write: Callable[[Any], Any]
@@ -35,6 +36,7 @@ class Scale:
 
 
 DIFFERENCE = Scale(
+    name="difference",
     null=0.0,
     read=lambda estimate: estimate,
     write=lambda amount: amount,
@@ -43,6 +45,7 @@ DIFFERENCE = Scale(
     by="by {}",
 )
 PROBABILITY = Scale(  # that the first scores higher
+    name="probability",
     null=0.5,
     read=lambda estimate: estimate - 0.5,
     write=lambda amount: amount + 0.5,
@@ -65,6 +68,7 @@ def _exp(amount: Any) -> Any:
 
 
 SPEED = Scale(  # of the first over the second
+    name="ratio",
     null=1.0,
     read=_log,
     write=_exp,

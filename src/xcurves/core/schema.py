@@ -112,15 +112,25 @@ class About(NamedTuple):
     heading: str = ""  # of intervals in a table, behind their level
 
 
+KindOfThings = Literal["runs", "tasks", "items", "families"]  # as programs read it
+
+
 class Needed(NamedTuple):
     """How many things would tell two algorithms apart in 8 of 10 cases; NaN where that is unknown."""
 
-    kind: Literal["runs", "tasks", "items", "families"]  # as programs read it
+    kind: KindOfThings
     things: str  # as sentences call them: "runs of each", "passages"
-    present: float  # as many as there are
+    present: float  # as many as there are, NaN where that depends on the algorithm
     to_show: float  # if the difference is as seen
     at_least: float  # if it is the largest of its interval
     smallest: float = nan  # the difference that the present ones show, said in front where it is given
+
+
+class Floor(NamedTuple):
+    """That no p of a claim could be small enough, with what lifts it, and how many these are where they are known."""
+
+    text: str
+    needed: Needed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +154,8 @@ class Comparison:
     pair: Callable[[xr.Dataset], xr.Dataset] = lambda result: result
     # why pairs have no p, or without p no interval: one reason, or that of each pair
     reasons: str | Callable[[xr.Dataset], Mapping[frozenset[str], str]] = ""
-    # that no p of a claim could be small enough, with what lifts it
-    floor: Callable[[xr.Dataset], Iterable[str]] = lambda _: ()
+    # that no p of a claim could be small enough, in several tasks too
+    floor: Callable[[xr.Dataset], Iterable[Floor]] = lambda _: ()
     # what would tell the best, named first, from another
     what_next: Callable[[xr.Dataset, str, str], Needed | None] = lambda *_: None
     verdicts: int = 1  # tasks, or benchmarks, of which each has a verdict; of more it is said who is best in how many
@@ -307,7 +317,7 @@ class ResultKind:
     part: Part | None = None
     # the scores of algorithms in every task
     by_task: Callable[[xr.Dataset], TaskScores] | None = None
-    # What a program reads of looks in place of what comparisons have: pairs, what is next, the ledger.
+    # What a program reads of looks besides what comparisons have: what is next, the ledger.
     for_programs: Callable[[xr.Dataset], dict[str, Any]] | None = None
     # Task dims that share a panel; None: all. A function of the result says which.
     overlaid: Collection[str] | Callable[[xr.Dataset], Collection[Hashable]] | None = ()

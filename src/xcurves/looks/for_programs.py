@@ -80,17 +80,6 @@ def of_gate(result: xr.Dataset) -> dict[str, Any]:
     now = candidates[current(result)]
     to_make = {now["candidate"]: now["runs_to_make"], now["champion"]: now["runs_to_make_champion"]}
     return {
-        "pairs": [
-            {
-                "first": each["candidate"],
-                "second": each["champion"],
-                "difference": each["difference"],
-                "ci": each["difference_ci"],
-                "p": each["pvalue"],
-                "shown": each["decision"] == "kept",
-            }
-            for each in candidates
-        ],
         "next": {
             "runs": {name: n for name, n in to_make.items() if n},
             "decision": now["decision"],

@@ -45,6 +45,16 @@ def gate_statements(result: xr.Dataset) -> Iterator[Statement]:
     return statements(answer, details, cautions)
 
 
+def as_pairs(result: xr.Dataset) -> xr.Dataset:
+    """Return each candidate as its pair with the champion that it met."""
+    candidates, champions = (result[name].to_numpy().astype(str) for name in ("candidate", "champion"))
+    return result.rename(candidate="pair").assign_coords(
+        pair=[f"{candidate} - {champion}" for candidate, champion in zip(candidates, champions, strict=True)],
+        algorithm_a=("pair", candidates),
+        algorithm_b=("pair", champions),
+    )
+
+
 def say_tasks(result: xr.Dataset) -> Iterator[str]:
     """Yield that a claim is about the tasks, or items, that scores are means over, if they are."""
     if "task" in result.attrs:

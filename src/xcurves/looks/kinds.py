@@ -173,6 +173,13 @@ GATE = ResultKind(
         "Candidates in their order: the decision, the champion that each met, the runs of both that were compared, "
         "the difference of means (of a kept candidate too large on average) with its interval, p, and runs to make.",
     ),
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_ci",
+        p="pvalue",
+        noun=lambda _: "mean score",
+        pair=gate_text.as_pairs,
+    ),
     statements=gate_text.gate_statements,
     for_programs=for_programs.of_gate,
     views={

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import nan
-from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from xcurves.core.names import is_item
 from xcurves.core.schema import Needed
 from xcurves.multi_task.answers_shown import shows_answers
 from xcurves.multi_task.too_few import (
+    kind_of_tasks,
     n_families_of,
     noun_of,
     units_of_claim,
@@ -26,18 +25,13 @@ from xcurves.say.verdict import what_it_takes
 def tasks_that_tell(benchmark: xr.Dataset, best: str, other: str) -> Needed:
     """Return how many tasks, items or families of these would tell two algorithms apart."""
     place = _place_of(benchmark, (best, other))
-    kind: Literal["tasks", "items", "families"] = "tasks"
-    if "task_groups" in benchmark.attrs:
-        kind = "families"
-    elif is_item(str(benchmark.attrs["task"])):
-        kind = "items"
     pair = benchmark.isel(pair=place)
     # Of answers to questions it is asked first what so many can show.
     smallest = nan
     if shows_answers(benchmark):
         smallest = pair["smallest_to_show"].item()
     return Needed(
-        kind,
+        kind_of_tasks(benchmark),
         units_of_claim(benchmark),
         n_families_of(benchmark, place),
         pair["tasks_to_show"].item(),

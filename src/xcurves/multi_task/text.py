@@ -183,8 +183,8 @@ def _disagreement(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
 
 def _rows_by(benchmark: xr.Dataset, size: xr.DataArray) -> list[PairRow]:
     """Return pairs with another size than the difference, without intervals."""
-    nothing = (np.nan, np.nan, np.nan, False)
-    return [PairRow(*sides, each, *nothing) for sides, each in zip(sides_of(benchmark), size.values, strict=True)]
+    sizes = zip(sides_of(benchmark), size.to_numpy().tolist(), strict=True)
+    return [PairRow(a, b, each, np.nan, np.nan, np.nan, shown=False) for (a, b), each in sizes]
 
 
 def _carrier(benchmark: xr.Dataset, best: str, rival: str, sign: int) -> str:

@@ -8,23 +8,22 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
+from xcurves.core.names import is_item
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import give
+from xcurves.core.schema import Floor, KindOfThings, Needed
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.multi_task.algorithm_means import scope_of
 from xcurves.multi_task.answers_shown import families_of
 from xcurves.multi_task.task_options import GROUP
 from xcurves.say.compared_pairs import Reasons
 from xcurves.say.floors import (
-    RunsOfPair,
-    RunsOfPairs,
     cure_of_flips,
-    cure_of_reassignments,
-    cure_of_runs,
     fewest_flips,
     fewest_reassignments,
+    floor_of_runs,
     floor_sentences,
-    runs_a_side,
+    runs_of_pairs,
 )
 from xcurves.say.numbers import count, span
 from xcurves.say.pairs import sides_of
@@ -41,15 +40,6 @@ def with_tasks(benchmark: xr.Dataset) -> xr.Dataset:
     if task in benchmark["n_runs"].dims:
         return benchmark
     return benchmark.drop_vars(task, errors="ignore").expand_dims(task)
-
-
-def _runs_of_pairs(benchmark: xr.Dataset) -> list[RunsOfPair]:
-    """Return the numbers of runs of both algorithms of every pair in every task."""
-    task = str(benchmark.attrs["task"])
-    n_runs = with_tasks(benchmark)["n_runs"].transpose(task, "algorithm")
-    names = [str(name) for name in benchmark["algorithm"].to_numpy().tolist()]
-    column = dict(zip(names, n_runs.to_numpy().astype(int).T.tolist(), strict=True))
-    return [tuple(zip(column[a], column[b], strict=True)) for a, b in sides_of(benchmark)]
 
 
 def _n_tasks_of_pairs(first: xr.DataArray, second: xr.DataArray, benchmark: xr.Dataset) -> list[int]:
@@ -94,7 +84,7 @@ def reasons(benchmark: xr.Dataset) -> Reasons:
     return found
 
 
-def floors(part: xr.Dataset) -> Iterator[str]:
+def floors(part: xr.Dataset) -> Iterator[Floor]:
     """Yield what is too few for a small p by the claim of a part, with the cure."""
     claim = str(part["task_effect"].item())
     least = part["pvalue_adjusted_least"].to_numpy()
@@ -110,14 +100,15 @@ def floors(part: xr.Dataset) -> Iterator[str]:
     if not beyond.any():
         return
     if claim == "random":
-        few, cure = _floor_of_flips(part, beyond)
-    else:
-        few, cure = _floor_of_runs(part)
-    yield from floor_sentences(least, p, alpha, few, cure)
+        yield from floor_sentences(least, p, alpha, *_floor_of_flips(part, beyond))
+        return
+    every = [runs_of_pairs(with_tasks(part), holm)]
+    n_resamples = part["n_resamples"].to_numpy()
+    yield from floor_of_runs(every, least, p, alpha, n_resamples[n_resamples > 0], part.attrs.get("n_resamples"))
 
 
-def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str]:
-    """Return what is too few of flips, tasks or reassignments, and the cure."""
+def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str, Needed | None]:
+    """Return what is too few of flips, tasks or reassignments, the cure, and how many tasks are the fewest."""
     alpha = alpha_of(benchmark)
     few, things = number_of_families(benchmark)
     n_resamples = benchmark["n_resamples"].to_numpy()[beyond]
@@ -127,7 +118,7 @@ def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str
     if not is_exact.any() and has_enough.all():
         enough = fewest_reassignments(alpha)
         few = f"{span(np.unique(n_resamples).tolist())} reassignments"
-        return few, f"make more: {give(n_resamples=enough)} is enough"
+        return few, f"make more: {give(n_resamples=enough)} is enough", None
 
     # Families whose differences add up to 0 are the same in all flips.
     is_tied = bool((has_enough & is_exact).any())
@@ -142,7 +133,19 @@ def _floor_of_flips(benchmark: xr.Dataset, beyond: np.ndarray) -> tuple[str, str
     )
     if not is_exact.all():
         cure += "; and leave n_resamples out"
-    return few, cure
+    if is_tied:
+        return few, cure, None
+    fewest = fewest_flips(alpha)
+    return few, cure, Needed(kind_of_tasks(benchmark), things, float(n_families.min()), fewest, fewest)
+
+
+def kind_of_tasks(benchmark: xr.Dataset) -> KindOfThings:
+    """Return what the claim for tasks like these counts, as programs read it."""
+    if "task_groups" in benchmark.attrs:
+        return "families"
+    if is_item(str(benchmark.attrs["task"])):
+        return "items"
+    return "tasks"
 
 
 def families_of_pairs(benchmark: xr.Dataset) -> np.ndarray:
@@ -154,7 +157,7 @@ def families_of_pairs(benchmark: xr.Dataset) -> np.ndarray:
     return np.array(
         [
             len({family for family, each in zip(families, runs, strict=True) if min(each)})
-            for runs in _runs_of_pairs(benchmark)
+            for runs in runs_of_pairs(with_tasks(benchmark), holm).runs
         ]
     )
 
@@ -185,22 +188,3 @@ def units_of_claim(benchmark: xr.Dataset) -> str:
     if "task_groups" in benchmark.attrs:
         return families_of(noun, str(benchmark.attrs["task_groups"]), GROUP)
     return f"{noun}s"
-
-
-def _floor_of_runs(benchmark: xr.Dataset) -> tuple[str, str]:
-    """Return what is too few of runs, or of their reassignments, and the cure."""
-    alpha = alpha_of(benchmark)
-    made = RunsOfPairs(
-        sides=sides_of(benchmark),
-        runs=_runs_of_pairs(benchmark),
-        adjust=holm,
-        paired=bool(benchmark.attrs.get("paired", 0)),
-        has_reference="reference" in benchmark.attrs,
-    )
-    adjusted = holm(made.least())
-    if significant(adjusted[~np.isnan(adjusted)], alpha).all():
-        n_resamples = benchmark["n_resamples"].to_numpy()
-        few = f"{span(np.unique(n_resamples[n_resamples > 0]).tolist())} reassignments"
-        return few, cure_of_reassignments([made], alpha, len(made.sides))
-    counts = with_tasks(benchmark)["n_runs"].to_numpy().ravel().tolist()
-    return runs_a_side(counts), cure_of_runs([made], alpha)

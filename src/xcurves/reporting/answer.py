@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,11 +53,12 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
         ``schema``; ``verdict``, the answer in sentences; ``reading``, which column was what, None where curves were not
         read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs`` (of each
         task), ``place`` (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``,
-        ``second``, ``difference`` (or the probability or ratio that is compared), ``ci``, ``p`` (None where an interval
-        says what is shown) and ``shown``, and of several tasks ``task``; ``next``, what it would take to show more:
-        ``runs``, how many more of each algorithm, or ``tasks``, ``items`` or ``families`` of these, how many in all;
-        ``cautions``; ``settings``; ``ledger``, of looks. None stands for numbers that are unknown or infinite. The
-        schema is in docs/answer.schema.json.
+        ``second``, ``difference``, ``scale``, ``unit``, ``ci``, ``p`` (None where an interval says what is shown) and
+        ``shown``, and of several tasks ``task``; where the scale is "probability" or "ratio", the difference is the
+        probability that the first scores higher, or the ratio; ``next``, what it would take to show more:
+        ``runs``, how many more of each algorithm, or how many more ``tasks``, ``items`` or ``families`` of these, of
+        several tasks in the one that takes most; ``cautions``; ``settings``; ``ledger``, of looks. None stands for
+        numbers that are unknown or infinite. The schema is in docs/answer.schema.json.
 
     Raises
     ------
@@ -209,6 +209,8 @@ def _pairs(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
     if tabulate is None:
         return []
     frame = ask(kind, result, tabulate, "to_dict")
+    unit = frame.attrs.get("unit", "1")
+    of_all = {"scale": frame.attrs.get("scale", "difference"), "unit": None if unit == "1" else unit}
     rows = []
     for key, (first, second), row in zip(frame.index, frame.attrs["sides"], frame.to_dict("records"), strict=True):
         rows.append(
@@ -217,6 +219,7 @@ def _pairs(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
                 "first": first,
                 "second": second,
                 "difference": row["difference"],
+                **of_all,
                 "ci": _both(row.get("lower"), row.get("upper")),
                 "p": row.get("p"),
                 "shown": bool(row["shown"]),
@@ -237,22 +240,19 @@ def _last(key: Any) -> str:
 
 
 def _next(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:
-    """Return what would tell the best from its nearest rival, if they are not told apart.
-
-    That is how many runs more of both, as a look says too, or how many tasks or items in all.
-    """
-    taken = dict(_NOTHING_NEXT)
-    found = ask(kind, result, partial(needed, kind), "to_dict")
-    if found is None:
-        return taken
-    rivals, more = found
-    if not np.isfinite(more.to_show):
-        return taken
-    n = int(more.to_show)
-    if more.kind != "runs":
-        return taken | {more.kind: n}
-    made = _runs_in_each_task(result)
-    return taken | {"runs": {name: max(n - made.get(name, int(more.present)), 0) for name in rivals}}
+    """Return what could show more: how many runs to add of each algorithm, or tasks, items or families of these."""
+    to_add: dict[str, Any] = _NOTHING_NEXT | {"runs": {}}
+    for task, names, more in ask(kind, result, lambda whole: list(needed(kind, whole)), "to_dict"):
+        if not np.isfinite(more.to_show):
+            continue
+        if more.kind != "runs":
+            to_add[more.kind] = max(to_add.get(more.kind) or 0, int(more.to_show - more.present))
+            continue
+        made = _runs_in_each_task(task)
+        for name in names:
+            lacking = max(int(more.to_show - made.get(name, more.present)), 0)
+            to_add["runs"][name] = max(to_add["runs"].get(name, 0), lacking)
+    return to_add
 
 
 def _settings(kind: ResultKind, result: xr.Dataset) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +13,7 @@ from xcurves.core import labels
 from xcurves.core.scales import DIFFERENCE
 from xcurves.core.schema import Claim, Comparison, Needed, ResultKind, of_comparison
 from xcurves.say.claimed import by_claim, claimed, displayed, paired_of, part_of, tested_claims
+from xcurves.say.numbers import units_of
 from xcurves.say.pairs import TURNED, better_first_rows, heading, rows_of
 from xcurves.say.result_frames import (
     bounds,
@@ -54,33 +55,36 @@ def algorithms_of(kind: ResultKind) -> Callable[[xr.Dataset], pd.DataFrame] | No
     return None
 
 
-def needed(kind: ResultKind, result: xr.Dataset) -> tuple[tuple[str, str], Needed] | None:
-    """Return the best and the nearest that is not told apart from it, and what would tell them; None if nothing says.
+def needed(kind: ResultKind, result: xr.Dataset) -> Iterator[tuple[xr.Dataset, Sequence[str], Needed]]:
+    """Yield each task, or benchmark, in which something could show more, with what, and of which algorithms.
 
-    That is of a result of one task, or benchmark.
+    That is what p need to be small enough, and what would tell the best from the nearest that is not told apart.
     """
     comparison = kind.comparison
     if comparison is None:
-        return None
-    part = part_of(comparison, result)
-    tasks = list(labels.tasks_of(part, comparison.estimate))
-    if len(tasks) > 1:
-        return None
-    # Also beside a reference the better of a pair is named first.
-    shown = displayed(comparison, tasks[0])
-    each = claimed(comparison, tasks[0])[0]
-    rivals = replace(each.made, rows=better_first_rows(rows_of(shown), shown)).rivals
-    found = rivals and comparison.what_next(tasks[0], *rivals)
-    if not rivals or not found:
-        return None
-    return rivals, found
+        return
+    paired = paired_of(comparison, result)
+    dims = [claim.dim for claim in comparison.claims(paired)]
+    for task in labels.tasks_of(paired, comparison.estimate, dims):
+        first, *others = claimed(comparison, task)
+        for floor in comparison.floor(first.part):
+            if floor.needed is not None:
+                yield task, first.made.algorithms, floor.needed
+        main = first if first.is_tested or not others else others[0]
+        # Also beside a reference the better of a pair is named first.
+        shown = displayed(comparison, main.part)
+        rivals = replace(main.made, rows=better_first_rows(rows_of(shown), shown)).rivals
+        found = rivals and comparison.what_next(main.part, *rivals)
+        if rivals and found:
+            yield task, rivals, found
 
 
 def _pairs(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
-    """Return the pairs as the answer has them; "caption" in attrs says by which of several claims."""
+    """Return the pairs as the answer has them; attrs say by which claim, and what "difference" is."""
     part = part_of(comparison, result)
     frame = frame_of_displayed(_written(comparison, displayed(comparison, part)))
-    frame.attrs["interval"] = _heading(comparison, part)
+    frame.attrs |= {"interval": _heading(comparison, part), "scale": comparison.scale.name}
+    frame.attrs["unit"] = units_of(part[comparison.estimate])
     on = next((claim.on for claim in comparison.claims(part) if claim.on), "")
     if on:
         frame.attrs["caption"] = on

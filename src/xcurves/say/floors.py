@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import xarray as xr
 
 from xcurves.array_types import Floats
 from xcurves.core.provenance import significant
 from xcurves.core.refusal import Verbatim, give
+from xcurves.core.schema import Floor, Needed
 from xcurves.kernels.resampling.assignments import count_assignments
 from xcurves.say.numbers import number, span
+from xcurves.say.pairs import sides_of
 
 MOST_RUNS = 200  # a side that a cure may ask for
 RunsOfPair = tuple[tuple[int, int], ...]  # of both algorithms in every task
 
 
-def floor_sentences(least: Floats, p: Floats, alpha: float, few: str, cure: str) -> Iterator[str]:
+def floor_sentences(
+    least: Floats, p: Floats, alpha: float, few: str, cure: str, needed: Needed | None = None
+) -> Iterator[Floor]:
     """Yield what it takes where adjusted p could not be small enough; `least` is the smallest there could be.
 
     `few` is what is too few, such as "5 runs a side", `cure` what lifts it.
@@ -30,12 +35,12 @@ def floor_sentences(least: Floats, p: Floats, alpha: float, few: str, cure: str)
         return
     smallest = number(least[beyond].min())
     if n_tested == 1:
-        yield f"With {few} no p can be below {smallest}: {cure}."
+        yield Floor(f"With {few} no p can be below {smallest}: {cure}.", needed)
         return
     which = f"{n_beyond:,} of {n_tested:,} pairs"
     if n_beyond == n_tested:
         which = f"these {n_tested:,} pairs"
-    yield f"With {few} no adjusted p of {which} can be below {smallest}: {cure}."
+    yield Floor(f"With {few} no adjusted p of {which} can be below {smallest}: {cure}.", needed)
 
 
 def fewest_flips(alpha: float, n_pairs: int = 1) -> int:
@@ -112,8 +117,47 @@ class RunsOfPairs:
         return None
 
 
-def cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> str:
-    """Return what lifts a floor of whole runs in every task: fewer pairs where that is enough, and more runs."""
+def runs_of_pairs(compared: xr.Dataset, adjust: Callable[[Floats], Floats]) -> RunsOfPairs:
+    """Return the numbers of runs of all pairs of one task, or of one benchmark."""
+    names = [str(name) for name in compared["algorithm"].to_numpy().tolist()]
+    n_runs = compared["n_runs"].transpose(..., "algorithm").to_numpy().reshape(-1, len(names))
+    of_name = dict(zip(names, n_runs.astype(int).T.tolist(), strict=True))
+    sides = sides_of(compared)
+    return RunsOfPairs(
+        sides=sides,
+        runs=[tuple(zip(of_name[a], of_name[b], strict=True)) for a, b in sides],
+        adjust=adjust,
+        paired=bool(compared.attrs.get("paired", 0)),
+        has_reference="reference" in compared.attrs,
+    )
+
+
+def floor_of_runs(
+    every: Sequence[RunsOfPairs], least: Floats, p: Floats, alpha: float, drawn: Floats, asked: int | None
+) -> Iterator[Floor]:
+    """Yield what it takes where runs, or random reassignments of them, are too few for a small p.
+
+    `drawn` are the numbers of reassignments that may not be all, `asked` what they were limited to by the call.
+    """
+    reachable = np.concatenate([each.adjust(each.least()) for each in every])
+    fewest = fewest_reassignments(alpha, len(every[0].sides))
+    if drawn.size and significant(reachable[~np.isnan(reachable)], alpha).all():
+        few = f"{span(np.unique(drawn).tolist())} reassignments"
+        yield from floor_sentences(least, p, alpha, few, f"make more: {give(n_resamples=fewest)} is enough")
+        return
+    few = runs_a_side([n for each in every for pair in each.runs for both in pair for n in both])
+    cure, enough = _cure_of_runs(every, alpha)
+    if asked is not None and asked < fewest:
+        cure += "; and leave n_resamples out"
+    needed = Needed("runs", "runs of each", math.nan, enough, enough) if enough else None
+    yield from floor_sentences(least, p, alpha, few, cure, needed)
+
+
+def _cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> tuple[str, int]:
+    """Return what lifts a floor of whole runs in every task: fewer pairs where that is enough, and more runs.
+
+    And how many runs a side are enough, 0 where no number is known.
+    """
     parts = []
     able = [set(of_task.references_that_reach(alpha)) for of_task in every]
     names = list(dict.fromkeys(name for pair in every[0].sides for name in pair))
@@ -122,23 +166,15 @@ def cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> str:
         parts.append(f"compare fewer with {give(reference=Verbatim(''))}, or")
     elif common:
         parts.append(f"compare fewer with {give(reference=common[0])}, or")
-    needed = [of_task.fewest_runs(alpha) for of_task in every]
     parts.append("run more")
-    if all(needed):
-        parts[-1] += f": {max(filter(None, needed))} a side are enough"
-    return " ".join(parts)
+    enough = [of_task.fewest_runs(alpha) for of_task in every]
+    if not all(enough):
+        return " ".join(parts), 0
+    most = max(filter(None, enough))
+    return f"{' '.join(parts)}: {most} a side are enough", most
 
 
-def cure_of_reassignments(every: Sequence[RunsOfPairs], alpha: float, n_pairs: int) -> str:
-    """Return what lifts a floor of random reassignments: more of them, or of runs where these are too few."""
-    own = np.concatenate([each.adjust(each.least()) for each in every])
-    if significant(own[~np.isnan(own)], alpha).all():
-        enough = give(n_resamples=fewest_reassignments(alpha, n_pairs))
-        return f"make more: {enough} is enough"
-    return f"{cure_of_runs(every, alpha)}; and leave n_resamples out"
-
-
-def runs_a_side(counts: Sequence[float]) -> str:
+def runs_a_side(counts: Iterable[float]) -> str:
     """Return numbers of runs as text: "5 runs a side"."""
     some = sorted({n for n in counts if n > 0}) or [0]
     if some == [1]:

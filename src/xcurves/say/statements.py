@@ -41,8 +41,8 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
     else:
         part = by_claim(paired, tested_claims(comparison, paired)[0])
         yield Statement("answer", _best_by_task(comparison, part, noun))
-        for text in comparison.floor(part):
-            yield Statement("answer", text)
+        for floor in comparison.floor(part):
+            yield Statement("answer", floor.text)
     yield from comparison.more(result)
 
     of_each = f" of a {noun}" if len(tasks) > 1 else ""
@@ -76,8 +76,8 @@ def _verdicts(comparison: Comparison, tasks: Sequence[tuple[xr.Dataset, str]]) -
         for text in left:
             yield Statement("detail", f"{name}{text}")
         for other in claims[1:]:
-            for text in comparison.floor(other.part):
-                yield Statement("caution", f"{name}{_for_claim(other, text)}")
+            for floor in comparison.floor(other.part):
+                yield Statement("caution", f"{name}{_for_claim(other, floor.text)}")
         for role, text in comparison.own(task, [each.made for each in claims]):
             if role == "caution" or len(tasks) == 1:
                 yield Statement(role, f"{name}{text}")
@@ -109,7 +109,7 @@ def _verdict(comparison: Comparison, claims: Sequence[Claimed]) -> tuple[list[st
     # Where the first claim is not tested, who is best is said by the next.
     if others and not first.is_tested:
         main = others[0]
-        following = [_for_claim(first, text) for text in comparison.floor(first.part)]
+        following = [_for_claim(first, floor.text) for floor in comparison.floor(first.part)]
         of_others = []
     else:
         main = first
@@ -128,7 +128,7 @@ def _what_next(comparison: Comparison, each: Claimed) -> Iterator[str]:
     """Yield what is too few for a small p, or else what it takes to tell the best from its nearest rival."""
     floors = list(comparison.floor(each.part))
     if floors:
-        yield floors[0]
+        yield floors[0].text
         return
     rivals = each.made.rivals
     needed = rivals and comparison.what_next(each.part, *rivals)
@@ -163,7 +163,7 @@ def _beside_reference(comparison: Comparison, claims: Sequence[Claimed]) -> tupl
     before = claims[0].about.before
     reference = str(claims[0].part.attrs["reference"])
     tested = [each.made for each in claims if any(not np.isnan(row.p) for row in each.made.rows)]
-    after = [_for_claim(claims[0], text) for text in comparison.floor(claims[0].part)]
+    after = [_for_claim(claims[0], floor.text) for floor in comparison.floor(claims[0].part)]
     if len(tested) > 1:
         after = []
     if not tested:
