@@ -9,12 +9,12 @@ import pytest
 from xcurves import Refusal
 from xcurves.core.refusal import Call, Verbatim
 
-ANY = object()  # a value that the test does not name
+ANY = object()  # an argument or a value that the test does not name
 
 
 @contextmanager
 def refused(
-    argument: str,
+    argument: object,
     value: object = ANY,
     cure: Call | str | None = None,
     *,
@@ -34,14 +34,27 @@ def refused(
         del caught
 
 
-def _check(refusal: Refusal, argument: str, value: object, cure: Call | str | None, names: str) -> None:
+def _check(refusal: Refusal, argument: object, value: object, cure: Call | str | None, names: str) -> None:
     """Compare a refusal with what is expected of it."""
-    assert refusal.argument == argument, str(refusal)
+    assert argument is ANY or refusal.argument == argument, str(refusal)
     assert re.search(names, str(refusal)), str(refusal)
     if value is not ANY:
         kept = refusal.value
-        assert kept == value or (isinstance(kept, Verbatim) and kept == str(value))
+        assert kept is value or kept == value or (isinstance(kept, Verbatim) and kept == str(value))
     if isinstance(cure, Call):
         assert cure in refusal.cure.calls, str(refusal)
     elif cure is not None:
         assert cure in str(refusal.cure), str(refusal)
+
+
+@contextmanager
+def raises_other(
+    kind: type[Exception] | tuple[type[Exception], ...], *, match: str
+) -> Iterator[pytest.ExceptionInfo[Exception]]:
+    """Expect by its words an error that is no refusal: of another package, of a program, of a damaged archive."""
+    with pytest.raises(kind, match=match) as caught:
+        yield caught
+    try:
+        assert not isinstance(caught.value, Refusal), str(caught.value)
+    finally:
+        del caught

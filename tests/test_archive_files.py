@@ -1,7 +1,6 @@
 """Archives on disk: written whole or not at all, read back identical, refused in one line where they are not."""
 
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from refusals import raises_other
 from strategies import make_curves
 from xcurves import archive_formats
 from xcurves.archive import open_dataset, read, write
@@ -298,9 +298,9 @@ def test_what_is_no_archive_is_told(tmp_path):
     (tmp_path / "a.csv").write_text("algorithm,run\n")
     with pytest.raises(FileNotFoundError, match=r"gone\.nc' cannot be read.*Write it again, or"):
         read(tmp_path / "gone.nc")
-    with pytest.raises(ValueError, match=r"archive: it does not.*it again, or name"):
+    with raises_other(ValueError, match=r"archive: it does not.*it again, or name"):
         read(tmp_path / "a.csv")
-    with pytest.raises(ValueError, match=r"it is a folder.*for each run: "):
+    with raises_other(ValueError, match=r"it is a folder.*for each run: "):
         read(tmp_path / "folder")
 
 
@@ -384,7 +384,7 @@ def test_what_is_no_file_is_refused_at_once(result, tmp_path):
     ]
     for path in paths:
         for call in (read, open_dataset):
-            with pytest.raises(
+            with raises_other(
                 ValueError,
                 match=r"cannot be read as a complete archive: it is no file but a device",
             ):
@@ -442,9 +442,9 @@ def test_what_others_put_at_the_path_is_refused_and_stays(result, tmp_path, monk
         return {each: (each.lstat().st_mode, each.lstat().st_mtime_ns) for each in tmp_path.rglob("*")}
 
     before = standing()
-    with pytest.raises((OSError, ValueError), match=said) as refused:
+    with raises_other((OSError, ValueError), match=said) as refused:
         read(path)
-    with pytest.raises((OSError, ValueError), match=re.escape(name)) as unopened:
+    with pytest.raises((OSError, ValueError)) as unopened:  # its words are compared below
         open_dataset(path)
     with pytest.raises(OSError, match=r"is not replaced|cannot be written") as unwritten:
         write(result, path)
@@ -483,14 +483,14 @@ def test_a_large_file_of_others_takes_no_memory(result, tmp_path, begins):
 @pytest.mark.parametrize("value", [2**70, 10**400, -(2**63) - 1, [1, 2**64]])
 @pytest.mark.parametrize("name", NAMES)
 def test_integers_of_more_than_64_bits_are_refused_by_name(result, tmp_path, name, value):
-    with pytest.raises(
+    with raises_other(
         ValueError,
         match=r"attrs\['big'\] is an integer of more than 64 bits; as text: str\(value\)",
     ):
         write(result.assign_attrs(big=value), tmp_path / name)
     named = result.copy()
     named["pvalue"].attrs["seed"] = value
-    with pytest.raises(
+    with raises_other(
         ValueError,
         match=r"attrs\['seed'\] of 'pvalue' is an integer of more than 64 bits",
     ):

@@ -11,6 +11,7 @@ import xarray as xr
 
 import xcurves
 from places import TICTACTOE
+from refusals import refused
 from strategies import make_curves
 from xcurves.__main__ import main
 
@@ -163,7 +164,7 @@ def test_a_pipe_is_called_a_pipe(refusal, here):
     said = " is a pipe or a device, which is read only once. Write what comes from it to a file, and name that"
     assert refusal("scores.csv") == f"scores.csv{said}"
     assert refusal("/dev/null") == f"/dev/null{said}"
-    with pytest.raises(xcurves.Refusal, match="is a pipe or a device"):
+    with refused("path", "scores.csv", "Write what comes from it to a file, and name that"):
         xcurves.readers.read("scores.csv")
 
 

@@ -14,7 +14,7 @@ import xarray as xr
 import xcurves
 from layers import slow
 from lazy import refuse_to_compute
-from refusals import refused
+from refusals import ANY, raises_other, refused
 from strategies import make_curves, make_scores
 from xcurves import kinds, results
 from xcurves.core.labels import RESERVED
@@ -224,7 +224,8 @@ def test_an_input_must_not_have_the_name_of_a_variable(kind):
     if kind.argument not in ("curves", "errors", "scores", "losses"):
         pytest.skip("takes no array")
     name = min(kind.required() - {"n_runs"})
-    with pytest.raises(ValueError, match=f"'{name}', which is reserved for results"):
+    cure = f"Rename: da.rename({name}='{name}_')"
+    with refused(kind.argument, cure=cure, names=f"'{name}', which is reserved for results"):
         CALLS[kind.name](GIVEN[kind.argument]().assign_coords({name: 1}))
 
 
@@ -436,7 +437,7 @@ def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
         raise KeyError("no such label")
 
     kind, result = kinds.kind("pairwise"), made("pairwise")
-    with pytest.raises(KeyError, match="no such label"):
+    with raises_other(KeyError, match="no such label"):
         results.ask(kind, result, broken, "table")
     with refused(
         "result",
@@ -454,12 +455,14 @@ def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
 
 def test_arithmetic_that_shows_is_refused(kind):
     result = made(kind.name)
-    with pytest.raises(ValueError, match="must be numeric; got dtype bool"):
+    cure = "Arithmetic keeps attrs but makes no result; work on single variables: result["
+    with refused(ANY, "dtype bool", cure, names="must be numeric") as caught:
         (result > 0).assign_attrs(result.attrs).curves.table()
+    assert f"[{caught.value.argument!r}]" in str(caught.value.cure)
     whole = [name for name, var in kind.variables.items() if np.issubdtype(var.dtype, np.integer)]
     counts = [name for name in whole if name in result.data_vars]
     if counts:
-        with pytest.raises(ValueError, match=r"must be whole numbers|must lie in"):
+        with refused(ANY, cure=cure, names=r"must be whole numbers|must lie in"):
             (result + 0.5).assign_attrs(result.attrs).curves.table()
 
 

@@ -1,5 +1,9 @@
 """Input that a method refuses in one line, which the message names with its cure: a call for each."""
 
+import ast
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -137,3 +141,34 @@ def test_what_is_refused_is_named_with_its_cure(case, tmp_path, monkeypatch):
     message = str(caught.value)
     assert message.endswith(said)
     assert "\n" not in message
+
+
+# Errors that no refusal is: their words may be matched.
+UNLIKE_REFUSALS = {
+    "AttributeError",
+    "FileExistsError",
+    "FileNotFoundError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "NotADirectoryError",
+    "OSError",
+    "RuntimeError",
+    "SystemExit",
+    "UserWarning",
+}
+TESTS = Path(__file__).parent
+
+
+def test_refusals_are_expected_by_argument_value_and_cure():
+    """`refused` expects them; `raises_other` fails where a refusal is raised; `pytest.raises` would match its words."""
+    by_words = []
+    for file in sorted(TESTS.rglob("*.py")):
+        text = file.read_text("utf-8")
+        if file.name == "refusals.py" or not re.search(r"pytest\.raises\([^:]*match=", text):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            expects = isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.raises"
+            if expects and any(keyword.arg == "match" for keyword in node.keywords):
+                by_words.append((file.name, node.lineno, ast.unparse(node.args[0])))
+    assert by_words  # of errors that no refusal is
+    assert [each for each in by_words if each[-1] not in UNLIKE_REFUSALS] == []

@@ -95,10 +95,9 @@ def test_methods_of_scores_name_what_they_compare_by_the_score(name):
 @pytest.mark.parametrize("name", REFUSE)
 def test_methods_about_curves_say_which_compares_scores(name):
     method, options = REFUSE[name]
-    with pytest.raises(
-        ValueError,
-        match=r"Scores have no training\. Compare them: \.curves\.pairwise\(\)",
-    ):
+    argument = "errors" if name in ("fit_power_law", "leave_one_size_out") else "curves"
+    cure = "Compare them: .curves.pairwise(), or across_tasks("
+    with refused(argument, "('task', 'algorithm', 'run')", cure, names="Scores have no training"):
         method(SCORES, **options)
 
 

@@ -1,5 +1,4 @@
 import io
-import re
 import socket
 import zipfile
 from importlib.resources import files
@@ -11,6 +10,7 @@ import xarray as xr
 
 import xcurves
 from experiments import benchmark, digits, endgames, tictactoe
+from refusals import refused
 
 pytestmark = pytest.mark.slow
 
@@ -30,14 +30,8 @@ def curves():
     ],
 )
 def test_an_unknown_name_is_an_error_that_lists_those_known(name, near):
-    listed, cure = (
-        ", ".join(map(repr, NAMES)),
-        f". Did you mean {near!r}?" if near else "",
-    )
-    with pytest.raises(
-        ValueError,
-        match=rf"^name must be one of {listed}; got {re.escape(repr(name) + cure)}$",
-    ):
+    cure = f"Did you mean {near!r}?" if near else ""
+    with refused("name", name, cure, names=f"must be one of {', '.join(map(repr, NAMES))}; got"):
         xcurves.tutorial.open_dataset(name)
 
 

@@ -27,7 +27,7 @@ from xcurves.archive_formats import (
 )
 from xcurves.core.atomic_write import FILE_LOCK, atomic_write, check_place, one_line
 from xcurves.core.calls import names_options
-from xcurves.core.refusal import UNSAID, Refusal, Text, WrongType, of_path
+from xcurves.core.refusal import Refusal, Text, WrongType, of_path
 from xcurves.core.validation import check_choice, check_path
 
 __all__ = ["open_dataset", "read", "write"]
@@ -242,7 +242,7 @@ def _open(path: Path, **options: Any) -> xr.Dataset:
     if not opened.variables:
         raise Refusal(
             "path",
-            UNSAID,
+            str(path),
             Text(of_path(path), " holds no variable outside groups"),
             "For a tree: archive.read(path)",
         )
@@ -257,7 +257,7 @@ def _labels_in_paths(folder: Path) -> dict[str, dict[str, Any]]:
     if not names:
         raise Refusal(
             "path",
-            UNSAID,
+            str(folder),
             Text(
                 of_path(folder),
                 " is no zarr store and has no .nc file and no .zarr store",
@@ -293,7 +293,7 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
             both = f"{labels[0]!r} and {labels[-1]!r}"
             raise Refusal(
                 "path",
-                UNSAID,
+                str(path),
                 Text(
                     of_path(path),
                     f": path, attributes and coordinates differ in {dim}: {both}",
@@ -307,7 +307,7 @@ def _with_labels(data: xr.Dataset, path: str, in_path: dict[str, Any]) -> xr.Dat
             nothing = f"no coordinate, attribute or part of its path says its {dim}"
             raise Refusal(
                 "path",
-                UNSAID,
+                str(path),
                 Text(of_path(path), f": {nothing}"),
                 "Rename it: algorithm=sac,run=3.nc",
             )
@@ -338,7 +338,7 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
         if differ:
             raise Refusal(
                 "path",
-                UNSAID,
+                name,
                 Text(of_path(name), f": its {', '.join(differ)} differ from {first}"),
                 "Move it elsewhere",
             )
@@ -347,7 +347,7 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
             other = next(each for each in files if files[each] is parts[labels])
             raise Refusal(
                 "path",
-                UNSAID,
+                name,
                 f"{other} and {name} both hold the same run",
                 "Remove one of them",
             )
@@ -361,7 +361,7 @@ def _joined(files: Mapping[str, xr.Dataset]) -> xr.Dataset:
             if not index.is_unique:
                 twice = index[index.duplicated()][0]
                 both = f"some hold {dim} {twice!r} alone and some with others"
-                raise Refusal("", UNSAID, f"{', '.join(files)}: {both}", "Separate them")
+                raise Refusal("path", files, f"{', '.join(files)}: {both}", "Separate them")
     return parts[()].transpose(*dims, ...)
 
 

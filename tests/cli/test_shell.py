@@ -17,6 +17,7 @@ import xarray as xr
 import xcurves
 from event_files import event_writer
 from places import ROOT, TICTACTOE
+from refusals import refused
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.cli.curves_asked import parse_levels
@@ -375,10 +376,7 @@ def test_negative_levels_are_no_options(curves, capsys):
     ],
 )
 def test_levels_that_are_none_are_refused(given):
-    with pytest.raises(
-        ValueError,
-        match=r"^--align takes intersection, union, final, budget\[:N\], levels such as",
-    ):
+    with refused("align", given, names=r"^--align takes intersection, union, final, budget\[:N\], levels such as"):
         parse_levels(given)
 
 
@@ -390,10 +388,7 @@ def test_labels_are_selected_as_they_are_written():
     numbers = np.array([0, 1.5, 1000])
     assert matching("x", ["1e3", "0"], numbers).tolist() == [True, False, True]
     for strange in ("4", "5:9", "one"):
-        with pytest.raises(
-            ValueError,
-            match=rf"^--select x={strange}: there is none\. x has 0\.0, 1\.5 and 1000\.0$",
-        ):
+        with refused("select", f"x={strange}", "x has 0.0, 1.5 and 1000.0", names="there is none"):
             matching("x", [strange], numbers)
 
 

@@ -138,12 +138,12 @@ def test_what_says_the_direction(made, given, higher, source):
 
 @pytest.mark.parametrize("value", ["no", 2, -1])
 def test_the_attr_is_0_or_1(value):
-    with pytest.raises(ValueError, match=r"curves.attrs\['higher_is_better'\] must be 1 or 0; got"):
+    with refused("curves", value, names=r"curves.attrs\['higher_is_better'\] must be 1 or 0"):
         direction.find(scores("y", higher_is_better=value))
 
 
 def test_the_option_is_true_or_false():
-    with pytest.raises(TypeError, match="higher_is_better must be True or False; got 1"):
+    with refused("higher_is_better", 1, names="must be True or False", kind=xcurves.WrongType):
         scores("y").curves.pairwise(higher_is_better=1)
 
 
@@ -163,18 +163,18 @@ def test_metrics_that_agree_have_one_direction():
 
 @pytest.mark.parametrize("names", [("acc", "val_loss"), ("a", "val_loss")])
 @pytest.mark.parametrize(
-    "call",
+    "method",
     [
         lambda curves: curves.curves.across_tasks(task="metric", rng=0),
         lambda curves: curves.curves.pairwise(rng=0),
         lambda curves: curves.curves.analyze(n_resamples=99, rng=0),
     ],
 )
-def test_metrics_of_both_directions_are_refused_and_the_cure_works(names, call):
+def test_metrics_of_both_directions_are_refused_and_the_cure_works(names, method):
     curves = of_metrics(*names)
-    with pytest.raises(ValueError, match="of which lower is better") as refused:
-        call(curves)
-    cure = re.search(r"Select one: (\.sel\(.*\))$", str(refused.value))[1]
+    with refused("curves", cure=call(".sel", metric="val_loss"), names="of which lower is better") as caught:
+        method(curves)
+    (cure,) = caught.value.cure.calls
     selected = eval(f"curves{cure}", {"curves": curves})  # the cure as it is printed
     assert selected.curves.pairwise(rng=0).attrs["higher_is_better"] == 0
 
@@ -182,9 +182,9 @@ def test_metrics_of_both_directions_are_refused_and_the_cure_works(names, call):
 def test_a_coordinate_that_names_the_metric_of_each_task_is_refused_with_its_cure():
     curves = of_metrics("a", "b").rename(metric="task")
     curves = curves.assign_coords(metric=("task", ["acc", "mse"]))
-    with pytest.raises(ValueError, match="Select one") as refused:
+    with refused("curves", cure="Select one: ") as caught:
         curves.curves.across_tasks(rng=0)
-    cure = str(refused.value).partition("Select one: ")[2]
+    (cure,) = caught.value.cure.calls
     selected = eval(f"curves{cure}", {"curves": curves})  # the cure as it is printed
     assert selected["metric"].values.tolist() == ["mse"]
     assert not direction.find(selected).higher

@@ -144,7 +144,7 @@ def test_figures_of_a_benchmark_take_its_only_further_dim():
     axes = curves.curves.plot_benchmark(n_resamples=19, rng=0)
     assert len(axes) == 6
     others = curves.expand_dims(metric=["f1", "auc"])
-    with pytest.raises(ValueError, match="task='task' is no dim of curves"):
+    with refused("task", "task", give(task="metric"), names="task='task' is no dim of curves"):
         xcurves.plot_benchmark(others)
 
 

@@ -209,30 +209,15 @@ def test_the_seed_is_recorded_so_that_unseeded_trials_can_be_run_again():
 
 
 @pytest.mark.parametrize(
-    ("index", "rng", "error", "message"),
+    ("index", "rng", "expected", "kind"),
     [
-        (
-            1,
-            None,
-            TypeError,
-            "rng must be a whole number to run a trial again; got None. Try rng=0",
-        ),
-        (
-            -1,
-            0,
-            ValueError,
-            "index must be a whole number from 0; got -1. The first trial is 0",
-        ),
-        (
-            1.5,
-            0,
-            ValueError,
-            "index must be a whole number from 0; got 1.5. The first trial is 0",
-        ),
+        (1, None, ("rng", None, give(rng=0)), xcurves.WrongType),
+        (-1, 0, ("index", -1, "The first trial is 0"), xcurves.Refusal),
+        (1.5, 0, ("index", 1.5, "The first trial is 0"), xcurves.Refusal),
     ],
 )
-def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, error, message):
-    with pytest.raises(error, match=message):
+def test_a_trial_is_run_again_by_its_seed_and_index(index, rng, expected, kind):
+    with refused(*expected, kind=kind):
         one_trial(*ALGORITHM, index, rng=rng)
 
 
@@ -251,10 +236,9 @@ def test_settings_that_are_no_mapping_are_refused():
 def test_what_is_no_function_is_refused(place):
     functions = list(ALGORITHM)
     functions[place] = 0.5
-    said = r"trials are made by functions; got 0.5. Give the function itself"
     for call in (
         lambda: dse(*functions, 2, rng=0),
         lambda: one_trial(*functions, 0, rng=0),
     ):
-        with pytest.raises(TypeError, match=said):
+        with refused("trials", 0.5, "Give the function itself", names="got 0.5", kind=xcurves.WrongType):
             call()

@@ -225,7 +225,8 @@ def test_errors_in_the_graph_name_the_task(scores):
     lazy = xcurves.performance_cdf(scores.chunk(task=1))
     with refused("scores", cure=give(higher_is_better=False)):
         lazy.compute(scheduler="synchronous")
-    with pytest.raises(ValueError, match=r"task 'y', algorithm 'b':.*score of 12\. Give"):
+    cure = "Give bounds that contain all possible scores, or leave them out"
+    with refused("curves", cure=cure, names=r"task 'y', algorithm 'b':.*score of 12\."):
         xcurves.performance_cdf(scores.where(~np.isinf(scores), 12), bounds=(0, 11))
 
 
@@ -327,7 +328,7 @@ def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
             wide = [2 * np.sqrt(np.log(2 / (1 - level)) / (2 * size)) for size in (n, max(n - 1, 1e-9))]
             assert wide[0] <= width < wide[1]
     for width in (0, 1, "narrow", np.nan):
-        with pytest.raises(ValueError, match="width must lie between 0 and 1; got"):
+        with refused("width", width, "Usual: 0.1", names="must lie between 0 and 1"):
             xcurves.trials_needed(width)
     with refused("confidence_level", 2, cure="Usual: 0.95"):
         xcurves.trials_needed(0.1, confidence_level=2)

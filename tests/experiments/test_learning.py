@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import xcurves
 from experiments import digits, endgames, learning
-from refusals import refused
+from refusals import raises_other, refused
 
 Y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [40, 25, 15]))
 # the first column is a name
@@ -202,16 +202,16 @@ BAD = [
 
 @pytest.mark.parametrize(("make", "wrong", "message"), BAD)
 def test_bad_arguments_are_named_with_the_cure(make, wrong, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with raises_other(ValueError, match=f"^{message}$"):
         make(**wrong)
 
 
 def test_examples_and_estimators_of_other_kinds_are_refused():
-    with pytest.raises(ValueError, match=r"^x must have shape \(example, feature\) and y \(example,\)"):
+    with raises_other(ValueError, match=r"^x must have shape \(example, feature\) and y \(example,\)"):
         learning.cross_validation({"tree": TREE}, X, Y[:-1])
-    with pytest.raises(ValueError, match=r"^y must have two.*is nothing to learn$"):
+    with raises_other(ValueError, match=r"^y must have two.*is nothing to learn$"):
         learning.cross_validation({"tree": TREE}, X, np.zeros(len(X)))
-    with pytest.raises(
+    with raises_other(
         TypeError,
         match=r"^estimators must map names to classifiers; got DecisionTreeClassifier. Name",
     ):

@@ -9,6 +9,7 @@ import xarray as xr
 
 from experiments import pendulum, swingup
 from plain_pendulum import SETTINGS, plain_episode
+from refusals import raises_other, refused
 
 pytestmark = pytest.mark.slow
 
@@ -209,19 +210,25 @@ def test_a_critic_that_diverges_stops_learning_and_stays_finite():
 
 
 @pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: pendulum.learning_curves("sarsa", [0]), ("algorithm", "sarsa")),
+        (lambda: pendulum.learning_curves("PPO", [0], n_episodes=0), ("n_episodes", 0, "Usual: 1000")),
+        (lambda: pendulum.repeated("PPO", 0, 0), ("n_runs", 0, "Usual: 1000")),
+        (lambda: pendulum.hyperparameters("PPO", [0], seed=-1), ("seed", -1, "Usual: 0")),
+    ],
+)
+def test_bad_input_is_refused(call, expected):
+    with refused(*expected):
+        call()
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: pendulum.learning_curves("sarsa", [0]),
-            "algorithm must be 'actor-critic' or 'PPO'; got 'sarsa'",
-        ),
-        (
             lambda: pendulum.learning_curves("PPO", [0], n_episodes=10, n_levels=3),
             "n_episodes must be a multiple of n_levels; got 10 and 3",
-        ),
-        (
-            lambda: pendulum.learning_curves("PPO", [0], n_episodes=0),
-            "n_episodes must be at least 1; got 0",
         ),
         (
             lambda: pendulum.learning_curves("PPO", []),
@@ -231,13 +238,8 @@ def test_a_critic_that_diverges_stops_learning_and_stays_finite():
             lambda: pendulum.learning_curves("PPO", [-1]),
             r"runs must be one or more whole numbers from 0; got \[-1\]",
         ),
-        (lambda: pendulum.repeated("PPO", 0, 0), "n_runs must be at least 1; got 0"),
-        (
-            lambda: pendulum.hyperparameters("PPO", [0], seed=-1),
-            "seed must be at least 0; got -1",
-        ),
     ],
 )
-def test_bad_input_is_an_error(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_episodes_and_runs_that_do_not_fit_are_an_error(call, message):
+    with raises_other(ValueError, match=message):
         call()

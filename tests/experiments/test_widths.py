@@ -5,6 +5,7 @@ import pytest
 
 import xcurves
 from experiments import widths
+from refusals import raises_other
 
 
 def test_wider_learners_with_more_examples_have_lower_losses():
@@ -19,7 +20,7 @@ def test_wider_learners_with_more_examples_have_lower_losses():
     [([0, 4], "widths must increase"), ([8, 4], "widths must increase")],
 )
 def test_bad_widths_are_refused(sizes, message):
-    with pytest.raises(ValueError, match=message):
+    with raises_other(ValueError, match=message):
         widths.losses(sizes)
 
 

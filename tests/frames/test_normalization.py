@@ -85,7 +85,8 @@ def test_it_stays_lazy(scores, high):
         ),
         (
             {"low": 0, "high": xr.DataArray([1.0], {"suite": ["m"]}, ("suite",))},
-            "high has the dim 'suite', which scores do not have; they have ('task', 'algorithm', 'run')",
+            "high has the dim 'suite', which scores do not have; they have ('task', 'algorithm', 'run'). "
+            "Average over it: high.mean('suite')",
         ),
         (
             {"low": 0, "high": xr.DataArray([1.0, 2, 3], dims=("task",))},

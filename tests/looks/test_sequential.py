@@ -12,8 +12,9 @@ import xcurves
 from layers import slow
 from lazy import refuse_to_compute
 from places import SHARED
-from refusals import refused
+from refusals import ANY, refused
 from strategies import make_curves
+from xcurves.core.refusal import call
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.looks.ledger import digests_of
 from xcurves.looks.ledger import of_looks as ledger_of
@@ -159,56 +160,51 @@ def test_weights_of_training(curves):
     np.testing.assert_allclose(tiny.difference, late.difference)
 
 
+BEFORE = "A plan is made before the first look"
+
+
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "expected", "said"),
     [
         (
             {"look": "lot", "n_looks": 3},
-            ValueError,
-            "curves has no 'lot' on dim 'run'. Five runs at a time",
+            ("look", ANY, call("da.curves.assign_looks", 5)),
+            "curves has no 'lot' on dim 'run'",
         ),
-        ({"n_looks": 2}, ValueError, "look must lie between 1 and n_looks=2; got 3"),
-        (
-            {"n_looks": 3, "spending": "cubic"},
-            ValueError,
-            "spending must be 'square' or 'linear'; got 'cubic'",
-        ),
+        ({"n_looks": 2}, ("look", "3", BEFORE), "must lie between 1 and n_looks=2"),
+        ({"n_looks": 3, "spending": "cubic"}, ("spending", "cubic"), "must be 'square' or 'linear'"),
         (
             {"n_looks": 3, "task": "env"},
-            ValueError,
-            "task='env' is no dim of curves, which have",
+            ("task", "env", "curves.expand_dims(task=['name'])"),
+            "^task='env' is no dim of curves, which have",
         ),
         (
             {"n_looks": 3, "training_weights": "last"},
-            ValueError,
-            "None, 'final' or weights; got 'last'",
+            ("training_weights", "last"),
+            "must be None, 'final' or weights",
         ),
         (
             {"n_looks": None},
-            ValueError,
-            r"n_looks is not given, and the curves store no plan.*n_looks=6",
+            ("n_looks", ANY, call("da.curves.assign_looks", 5, n_looks=6)),
+            "n_looks is not given, and the curves store no plan",
         ),
-        ({"n_looks": 3, "reference": "ppo"}, ValueError, r"got .ppo.\. They have 'sac"),
-        (
-            {"n_looks": 3, "n_resamples": None},
-            TypeError,
-            "n_resamples must be a whole number; got None. Usual: 9999",
-        ),
+        ({"n_looks": 3, "reference": "ppo"}, ("reference", "ppo", "They have 'sac"), "an algorithm of the curves"),
+        ({"n_looks": 3, "n_resamples": None}, ("n_resamples", None, "Usual: 9999"), "must be a whole number"),
     ],
 )
-def test_bad_options_are_refused(curves, options, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_options_are_refused(curves, options, expected, said):
+    with refused(*expected, names=said):
         curves.curves.sequential(**options)
 
 
 def test_incomplete_and_infinite_runs_are_refused(curves):
-    for value, message in (
-        (np.nan, "lacks 1 of 4 training levels"),
-        (np.inf, "has infinite values"),
+    for value, cure, said in (
+        (np.nan, call(".curves.align", "intersection"), "lacks 1 of 4 training levels"),
+        (np.inf, call(".curves.fill_failed", "worst", higher_is_better=False), "has infinite values"),
     ):
         broken = curves.copy()
         broken[0, 3, 2] = value
-        with pytest.raises(ValueError, match=rf"algorithm 'sac', run 3 {message}"):
+        with refused("curves", ("'sac'", "3"), cure, names=rf"algorithm 'sac', run 3 {said}"):
             broken.curves.sequential(n_looks=3)
     with refused(
         "look",
@@ -225,20 +221,22 @@ def test_looks_by_number_and_by_a_column_of_the_log(curves):
     assert by_column.look.values.tolist() == [1] * 5 + [2] * 5 + [4] * 5
     days = log.assign(batch=pd.to_datetime("2026-01-01") + pd.to_timedelta(log.batch, "D")).set_index("seed")["batch"]
     assert bare.curves.assign_looks(days).look.values.tolist() == [1] * 5 + [2] * 5 + [3] * 5
-    for by, message in (
-        (4, "the last batch 3 of 4. Run 1 more"),
-        (10**30, "by must be at most 1,000,000,000,000; got 10{30}"),
-        ({0: 1}, "by has no batch of run 1 .14 in all."),
+    for by, expected, said in (
+        (4, ("curves", ANY, "Run 1 more, or leave them out"), "algorithm 'sac' has 15 runs, the last batch 3 of 4"),
+        (10**30, ("by", 10**30, "Usual: assign_looks(5)"), "must be at most 1,000,000,000,000"),
+        ({0: 1}, ("by", 1, "Add it"), "^by has no batch of run 1 .14 in all."),
         (
             log.assign(batch=range(30)).set_index("seed")["batch"],
-            "by has batches 0 and 1 of run 0",
+            ("by", 0, "Give runs of different batches different labels"),
+            "^by has batches 0 and 1 of run 0",
         ),
         (
             log.assign(batch=log.batch - 1).set_index("seed")["batch"],
-            "batches are numbered from 1; got 0. Add 1",
+            ("by", 0, "Add 1 to all"),
+            "^by has batch 0; batches are numbered from 1",
         ),
     ):
-        with pytest.raises(ValueError, match=message):
+        with refused(*expected, names=said):
             bare.curves.assign_looks(by)
     with refused("by", "batch", cure="Usual: assign_looks(5); or give the batch of every run", kind=xcurves.WrongType):
         bare.curves.assign_looks("batch")
@@ -266,7 +264,7 @@ def test_batches_and_runs_need_an_order_that_stays(curves):
     bare = curves.drop_vars("look")
     stages = np.repeat(["pilot", "main", "late"], 5)
     for batches in (stages, pd.Categorical(stages)):
-        with refused("batches", "pilot", cure="Say their order: pd.Categorical(batch, ['pilot', 'main']"):
+        with refused("by", "pilot", cure="Say their order: pd.Categorical(batch, ['pilot', 'main']"):
             bare.curves.assign_looks(pd.Series(batches))
     named = bare.assign_coords(run=[f"seed{run}" for run in range(15)])
     with refused(
@@ -294,12 +292,13 @@ def test_the_plan_is_stored_and_another_one_is_refused(curves):
     }  # fmt: skip
     found = planned.curves.sequential(n_resamples=99)
     assert (found.attrs["n_looks"], found.attrs["spending"]) == (6, "linear")
-    for options in ({"n_looks": 4}, {"spending": "square"}):
-        with pytest.raises(ValueError, match="which the curves store as planned; got"):
+    for name, value in (("n_looks", 4), ("spending", "square")):
+        options = {name: value}
+        with refused(name, value, BEFORE, names="which the curves store as planned"):
             planned.curves.sequential(n_resamples=99, **options)
-        with pytest.raises(ValueError, match="which the curves store as planned; got"):
+        with refused(name, value, BEFORE, names="which the curves store as planned"):
             planned.curves.assign_looks(5, **({"n_looks": 6} | options))
-    with refused("batch_size", 3, cure="A plan is made before the first look"):
+    with refused("batch_size", 3, cure=BEFORE):
         planned.curves.assign_looks(3)
 
 
@@ -322,38 +321,43 @@ def previous(request, earlier, tmp_path):
 def test_an_earlier_look_changes_no_number(curves, previous):
     again = curves.curves.sequential(n_looks=6, n_resamples=99, previous=previous)
     xr.testing.assert_identical(again, curves.curves.sequential(n_looks=6, n_resamples=99))
-    with refused("n_looks", 7, cure="A plan is made before the first look"):
+    with refused("n_looks", 7, cure=BEFORE):
         curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
 
 
 @pytest.mark.plain(3)
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "run", "said"),
     [
         (
             lambda curves: curves.where((curves.run != 7) | (curves.algorithm != "td3"), curves + 1e-9),
+            ("td3", "7"),
             "run 7 of algorithm 'td3' differs from what it was at the earlier look 2",
         ),
         (
             lambda curves: curves.assign_coords(look=curves.look.where(curves.run != 2, 2)),
+            ("sac", "2"),
             "run 2 of algorithm .* differs from what it was at the earlier look 2",
         ),
         (
             lambda curves: curves.where((curves.run != 4) | (curves.algorithm != "sac")),
+            ("sac", "4"),
             "run 4 of .* is gone",
         ),
         (
             lambda curves: curves.drop_sel(run=9),
+            ("sac", "9"),
             "run 9 of algorithm .* is gone, and was there at the earlier look 2",
         ),
         (
             lambda curves: curves.drop_sel(algorithm="ddpg"),
+            ("ddpg", "0"),
             "run 0 of algorithm 'ddpg' is gone",
         ),
     ],
 )
-def test_a_call_with_another_past_is_refused_by_name(curves, previous, change, message):
-    with pytest.raises(ValueError, match=message):
+def test_a_call_with_another_past_is_refused_by_name(curves, previous, change, run, said):
+    with refused("scores", run, "Give the runs, looks and scores that it had", names=said):
         change(curves).curves.sequential(n_looks=6, n_resamples=99, previous=previous)
 
 
@@ -515,7 +519,7 @@ def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves
     assert "The statistic of every pair at each look" in page
     assert "td3 v ddpg is still open" in page
     assert "sequential" not in bare.curves.analyze(include=["pairwise"], n_resamples=99, rng=0)
-    with pytest.raises(ValueError, match="does not say how many looks are planned"):
+    with refused("curves", names=r"does not say how many looks are planned: assign_looks\(\.\.\., n_looks=6\)"):
         curves.curves.analyze(include=["sequential"])
 
 

@@ -7,7 +7,9 @@ import xarray as xr
 from scipy import stats
 
 import xcurves
+from refusals import refused
 from strategies import make_curves
+from xcurves.core.refusal import call, give
 
 
 @pytest.fixture
@@ -122,14 +124,18 @@ def test_levels_that_not_all_runs_have_are_counted(curves):
 
 
 @pytest.mark.parametrize(
-    ("options", "cure"),
-    [({"band": "iqr"}, "pointwise"), ({"smooth": 1.0}, "smooth=0.6"), ({"smooth": "much"}, "smooth=0.6")],
+    ("name", "value", "cure", "kind"),
+    [
+        ("band", "iqr", None, xcurves.Refusal),
+        ("smooth", 1.0, give(smooth=0.6), xcurves.Refusal),
+        ("smooth", "much", give(smooth=0.6), xcurves.WrongType),
+    ],
 )
-def test_what_is_refused(curves, options, cure):
-    with pytest.raises((ValueError, TypeError), match=cure):
-        xcurves.mean_curves(curves, **options)
+def test_what_is_refused(curves, name, value, cure, kind):
+    with refused(name, value, cure, kind=kind):
+        xcurves.mean_curves(curves, **{name: value})
 
 
 def test_failed_runs_have_no_mean(curves):
-    with pytest.raises(ValueError, match="a run that failed"):
+    with refused("curves", cure=call(".curves.fill_failed", "worst"), names="a run that failed"):
         xcurves.mean_curves(xr.where(curves > 2, -np.inf, curves))

@@ -6,7 +6,7 @@ from scipy.stats import rankdata
 import xcurves
 from across_reference import CASES, needed
 from oracles import flips_min_p
-from refusals import refused
+from refusals import ANY, refused
 from strategies import make_curves
 from xcurves.core.refusal import call, give
 from xcurves.kernels.resampling import batches
@@ -299,43 +299,45 @@ def test_families_too_few_are_warned_of_and_not_adjusted():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "expected", "said"),
     [
-        ({"task": "env"}, r"task='env' is no dim of curves, .* Name one: task='task'"),
+        ({"task": "env"}, ("task", "env", give(task="task")), "^task='env' is no dim of curves"),
         (
             {"task_weights": [1, 2]},
-            r"task_weights must have one weight for each of 7 tasks; got shape \(2,\)",
+            ("task_weights", "shape (2,)", "Name tasks with a DataArray of dim 'task'"),
+            "must have one weight for each of 7 tasks",
         ),
         (
             {"task_weights": [0] * 7},
-            r"task_weights must be positive for every task; got 0 for 't0' ",
+            ("task_weights", ANY, "To leave one out: curves.sel(task=[...])"),
+            "must be positive for every task; got 0 for 't0' ",
         ),
         (
             {"task_groups": "family"},
-            r"task_groups='family' is no coordinate of dim 'task'. It has none",
+            ("task_groups", "family", "It has none; give the labels, one for each task"),
+            "^task_groups='family' is no coordinate of dim 'task'",
         ),
-        (
-            {"training_weights": "last"},
-            r"training_weights must be None, 'final' or weights; got 'last'",
+        ({"training_weights": "last"}, ("training_weights", "last"), "must be None, 'final' or weights"),
+        ({"task_correction": "none"}, ("task_correction", "none"), "must be 'holm' or 'benjamini-hochberg'"),
+        ({"n_resamples": 0}, ("n_resamples", 0, "Leave it out for the default"), "must be at least 1"),
+        *(
+            ({"margin": odd}, ("margin", odd, give(margin=1.0)), "must be a number of at least 0, in score units")
+            for odd in (-1, True, "small")
         ),
-        (
-            {"task_correction": "none"},
-            r"task_correction must be 'holm' or 'benjamini-hochberg'; got 'none'",
-        ),
-        ({"n_resamples": 0}, r"n_resamples must be at least 1; got 0"),
-        *(({"margin": odd}, r"margin must be a number of at least 0, in score units") for odd in (-1, True, "small")),
         (
             {"task_weights": [1e308] * 7},
-            r"task_weights must be at most 1e\+140; got .* Divide them by the largest",
+            ("task_weights", str([1e308] * 7), "Divide them by the largest"),
+            r"must be at most 1e\+140",
         ),
         (
             {"task_groups": ["x", "y", None, "x", "y", np.nan, "y"]},
-            r"task_groups has no family for task 't2'. Name one",
+            ("task_groups", ANY, "Name one for every task"),
+            "^task_groups has no family for task 't2'",
         ),
     ],
 )
-def test_options_are_refused_by_name(options, message):
-    with pytest.raises(ValueError, match=message):
+def test_options_are_refused_by_name(options, expected, said):
+    with refused(*expected, names=said):
         across(make(), **options)
 
 
@@ -462,10 +464,8 @@ def test_runs_that_failed_count_by_their_ranks(size, better):
     assert every.difference.isnull().all()
     assert every.task_pvalue_adjusted.isnull().all()
     curves[0, 0, 0] = -failed
-    with pytest.raises(
-        ValueError,
-        match=rf"task 't0': algorithm 'a', run 0: .*{-failed}.*{not better > 0}; otherwise",
-    ):
+    cure = give(higher_is_better=not better > 0)
+    with refused("curves", cure=cure, names=rf"^task 't0': algorithm 'a', run 0: .*{-failed}"):
         across(curves, **options)
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 import xcurves
 from items_reference import CASES, distance, is_close, needed, scores_of
+from refusals import refused
 from xcurves.kernels.over_tasks.family_means import places, ranks
 
 BY_T = "holm (fixed), step-down max-t (random)"
@@ -245,12 +246,12 @@ def test_what_is_said_of_each_item_is_left_out_of_many():
     asked = across(items(scores), per_task=True)
     assert {*ON_ITEMS, "interaction_pvalue"} <= set(asked.data_vars)
     assert asked.interaction_pvalue.notnull().all()
-    refused = across(items(scores[:, :20]), per_task=False)
-    assert not {*ON_ITEMS, "interaction_pvalue"} & set(refused.data_vars)
+    unasked = across(items(scores[:, :20]), per_task=False)
+    assert not {*ON_ITEMS, "interaction_pvalue"} & set(unasked.data_vars)
     # nothing else changes
-    for name in refused.data_vars:
-        xr.testing.assert_identical(refused[name], few[name])
-    with pytest.raises(TypeError, match="per_task"):
+    for name in unasked.data_vars:
+        xr.testing.assert_identical(unasked[name], few[name])
+    with refused("per_task", "no", names="must be True or False", kind=xcurves.WrongType):
         across(items(scores), per_task="no")
 
 

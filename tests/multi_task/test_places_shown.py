@@ -10,6 +10,7 @@ import xarray as xr
 
 import xcurves
 from items import KIND, compare, make_items
+from refusals import refused
 from xcurves.draw import room
 from xcurves.multi_task.place_plots import joined_stretches
 
@@ -108,9 +109,9 @@ def test_of_many_algorithms_places_are_drawn_and_written_on_the_page(tmp_path, m
     assert len(ax.get_yticklabels()) == 181
     assert wide <= 14 < high
     # the size that is named when a smaller one is asked for is one that draws
-    with pytest.raises(xcurves.Refusal, match="view 'places' of so many rows") as refused:
+    with refused("data", cure="Give figsize=(", names="view 'places' of so many rows") as caught:
         many.curves.plot(figsize=(6, 6))
-    wide, high = re.search(r"figsize=\((.*?), (.*?)\)", str(refused.value)).groups()
+    wide, high = re.search(r"figsize=\((.*?), (.*?)\)", str(caught.value.cure)).groups()
     assert len(many.curves.plot(figsize=(float(wide), float(high))).get_yticklabels()) == 181
     several = of_many(26)
     labels = [[each.get_xlabel() for each in ax.child_axes] for ax in map(several.curves.plot, (None, "places"))]

@@ -161,18 +161,18 @@ def test_pilots_of_one_algorithm_are_refused_and_the_cure_works(pilots, of_one):
 
 
 @pytest.mark.parametrize(
-    ("options", "kind", "said"),
+    ("options", "value", "cure", "kind", "said"),
     [
-        ({"n_runs": 5}, TypeError, "n_runs must be a list"),
-        ({"n_runs": [10, 5]}, ValueError, "n_runs must rise"),
-        ({"n_runs": [1, 5]}, ValueError, "n_runs must be at least 2"),
-        ({"n_runs": [321]}, ValueError, "n_runs must be at most 320, eight times"),
-        ({"stretch": 1.1}, TypeError, "stretch= is no option of runs_needed"),
-        ({"n_runs": [None, 5]}, TypeError, "n_runs must be a whole number; got None"),
+        ({"n_runs": 5}, "5", "Try [5]", xcurves.WrongType, "must be a list of numbers of runs"),
+        ({"n_runs": [10, 5]}, "[10, 5]", "Sort them", xcurves.Refusal, "must rise"),
+        ({"n_runs": [1, 5]}, 1, "Usual: 3 to 50", xcurves.Refusal, "must be at least 2"),
+        ({"n_runs": [321]}, "321", "Ask for fewer: n_runs=[320]", xcurves.Refusal, "must be at most 320, eight times"),
+        ({"stretch": 1.1}, 1.1, "It has test, power, ", xcurves.WrongType, "^stretch= is no option of runs_needed"),
+        ({"n_runs": [None, 5]}, None, "Usual: 3 to 50", xcurves.WrongType, "must be a whole number"),
     ],
 )
-def test_bad_input_is_refused(pilots, options, kind, said):
-    with pytest.raises(kind, match=said):
+def test_bad_input_is_refused(pilots, options, value, cure, kind, said):
+    with refused(next(iter(options)), value, cure, names=said, kind=kind):
         xcurves.runs_needed(pilots, **(QUICK | options))
 
 

@@ -8,6 +8,7 @@ from layers import slow
 from pictures import faults, figsize_in
 from refusals import refused
 from synthetic_results import named_with, synthetic_curves
+from xcurves.core.refusal import call
 
 
 @pytest.mark.filterwarnings("ignore:.*few")
@@ -45,7 +46,7 @@ def test_no_label_of_a_benchmark_runs_over_its_neighbours(size, letters):
 def test_a_benchmark_whose_names_have_no_room_names_a_size_that_has(width):
     curves = named_with(synthetic_curves(6, 8, n_runs=5), 25)
     options = {"target": 1000, "n_resamples": 49, "rng": 0}
-    with pytest.raises(ValueError, match="no room for the names") as caught:
+    with refused("figsize", (width, 4.5), "Give figsize=(", names="no room for the names") as caught:
         curves.curves.plot_benchmark(figsize=(width, 4.5), **options)
     named = figsize_in(str(caught.value))["figsize"]
     axes = curves.curves.plot_benchmark(figsize=named, **options)
@@ -54,11 +55,14 @@ def test_a_benchmark_whose_names_have_no_room_names_a_size_that_has(width):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
-    [(np.nan, "curves has no score at all"), (np.inf, "curves has infinite")],
+    ("value", "cure", "said"),
+    [
+        (np.nan, "Check the selection that made it", "curves has no score at all"),
+        (np.inf, call(".curves.fill_failed", "worst", higher_is_better=False), "curves has infinite"),
+    ],
 )
-def test_scores_that_no_axis_shows_are_refused(value, said):
-    with pytest.raises(ValueError, match=said):
+def test_scores_that_no_axis_shows_are_refused(value, cure, said):
+    with refused("curves", cure=cure, names=said):
         xr.full_like(synthetic_curves(2, 2), value).curves.plot_benchmark()
 
 

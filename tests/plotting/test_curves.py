@@ -402,24 +402,24 @@ def test_dask_backed_curves_look_the_same(curves):
 
 
 def test_what_cannot_be_drawn_is_told_why(curves):
-    def refused(call, error, message):
+    def said_of(call, error, message):
         with pytest.raises(error) as caught:
             call()
         assert str(caught.value) == message
 
-    refused(lambda: curves.curves.plot("f"), ValueError, "view must be 'runs'; got 'f'")
-    refused(
+    said_of(lambda: curves.curves.plot("f"), ValueError, "view must be 'runs'; got 'f'")
+    said_of(
         lambda: curves.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
         "ax is one Axes; got 2 panels. Select one: .isel(task=[0]), or leave ax out",
     )
-    refused(
+    said_of(
         lambda: curves.expand_dims(metric=["r"], fold=["f"]).curves.plot(),
         ValueError,
         "curves has the dims ('metric', 'fold', 'task'); two can be drawn, as row and col. "
         "Select: curves.isel(metric=0)",
     )
-    refused(
+    said_of(
         lambda: curves.where(curves < 20, np.inf).curves.plot(),
         ValueError,
         "curves has infinite values, inf: a run that failed, if lower is better, and has no mean. Say what it counts "
@@ -427,7 +427,7 @@ def test_what_cannot_be_drawn_is_told_why(curves):
         ".curves.compare_distributions(higher_is_better=False)",
     )
     result = curves[0].curves.randomized_anova(n_resamples=99, rng=0)
-    refused(
+    said_of(
         lambda: result.curves.plot(rng=0),
         ValueError,
         "rng is for pictures of curves, scores.curves.plot(rng=...); no view of a result takes it. Leave it out",
@@ -444,12 +444,12 @@ def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
     drawn = means(here.curves.plot(order=["a2", "a0"]))
     assert list(drawn) == ["a2", "a0", "a1"]
     assert {name: line.get_color() for name, line in drawn.items()} == usual
-    for order, error, message in (
-        (["a3"], ValueError, "order must have names of algorithms; got 'a3'"),
-        (["a0", "a0"], ValueError, "order must have each name once; got 'a0' twice"),
-        ("a0", TypeError, "order must be a list of names; got 'a0'"),
+    for order, value, cure, kind in (
+        (["a3"], "'a3'. There are 'a0', 'a1', 'a2'", None, xcurves.Refusal),
+        (["a0", "a0"], "'a0' twice", "Leave one out", xcurves.Refusal),
+        ("a0", "a0", "Give ['sac', 'td3']", xcurves.WrongType),
     ):
-        with pytest.raises(error, match=message):
+        with refused("order", value, cure, kind=kind):
             here.curves.plot(order=order)
 
 
@@ -516,10 +516,8 @@ def test_a_subset_keeps_its_colours_by_color_index_in_curves_results_and_explore
         means_of = of(explored.curves.explore(), "line")
         assert {trace.name: trace.line.color for trace in means_of} == expected
 
-    with pytest.raises(
-        ValueError,
-        match=r"^color_index must be whole numbers from 0 on, .*; got \[0\.5, ",
-    ):
+    cure = ".assign_coords(color_index=('algorithm', range(3)))"
+    with refused("data", "[0.5, 1.0, 2.0]", cure, names="^color_index must be whole numbers from 0 on"):
         whole.assign_coords(color_index=("algorithm", [0.5, 1, 2])).curves.plot()
 
 
@@ -669,6 +667,6 @@ def test_letters_have_the_size_asked_for_in_a_figure_and_in_given_axes(curves):
         assert {round(label.get_fontsize(), 6) for label in ax.get_xticklabels()} == {6.3}
         names = [*ax.texts, *(text for legend in ax.figure.findobj(Legend) for text in legend.get_texts())]
         assert {round(text.get_fontsize(), 1) for text in names} == {5.8}
-    for wrong in (1, "large"):
-        with pytest.raises((ValueError, TypeError), match=r"fontsize must be .* fontsize=8"):
+    for wrong, kind in ((1, xcurves.Refusal), ("large", xcurves.WrongType)):
+        with refused("fontsize", wrong, give(fontsize=8), kind=kind):
             one.curves.plot(fontsize=wrong)

@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 import xcurves
 from layers import every, slow
 from pictures import curve_names
+from refusals import refused
 from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
 from xcurves import kinds
@@ -140,19 +141,19 @@ def test_given_axes_are_drawn_on(result):
     assert line(ax, "simple") is not None
 
 
-def refused(call, error, message):
+def said_of(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
 
 
 def test_what_cannot_be_drawn_is_told_why(tasks, result):
-    refused(
+    said_of(
         lambda: result.curves.plot("cdf"),
         ValueError,
         "view must be 'curve_difference', 'fraction' or 'cumulative'; got 'cdf'",
     )
-    refused(
+    said_of(
         lambda: result.curves.plot(ax=plt.figure().add_subplot()),
         ValueError,
         "ax is one Axes; got several views. Give one of them: view='curve_difference', or leave ax out",
@@ -160,7 +161,7 @@ def test_what_cannot_be_drawn_is_told_why(tasks, result):
     ax = plt.figure().add_subplot()
     assert result.curves.plot("curve_difference", ax=ax) is ax
     with_pairs = xcurves.pairwise(tasks, n_resamples=19, rng=0)
-    refused(
+    said_of(
         lambda: with_pairs.curves.plot("curve_difference", ax=plt.figure().add_subplot()),
         ValueError,
         f"ax is one Axes; got {tasks.sizes['task']} panels. Select one: .isel(task=[0]), or leave ax out",
@@ -196,7 +197,7 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
     refused(result.curves.plot, ModuleNotFoundError, message)
     # before any check, hence before any work
     for work in (xcurves.plot, xcurves.plot_benchmark):
-        refused(lambda work=work: work(None, colors=["red"]), ModuleNotFoundError, message)
+        said_of(lambda work=work: work(None, colors=["red"]), ModuleNotFoundError, message)
 
 
 @pytest.mark.slow
@@ -330,24 +331,18 @@ def test_results_along_the_budget_take_their_options_and_others_say_which_do():
         assert not [each for each in bare.collections if each.get_gid() == "band"]
     dashed = result.curves.plot("mean_curve", linestyles=True)
     assert [line.get_linestyle() for line in dashed.lines] == ["-", "--", "-."]
-    with pytest.raises(ValueError, match=r"^band must be left out or None with a result, .*; got 'sd'$"):
+    with refused("band", "sd", names="must be left out or None with a result"):
         result.curves.plot(band="sd")
     one = curves.isel(task=0, drop=True)
     cdf = one.isel(training=-1).curves.performance_cdf(scores_at=[0, 1])
-    with pytest.raises(
-        ValueError,
-        match=r"^yscale is .*; of performance_cdf these views take it: 'training'\. Leave",
-    ):
+    with refused("yscale", cure="Leave it out", names="of performance_cdf these views take it: 'training'"):
         cdf.curves.plot("cdf", yscale="log")
     lines = cdf.curves.plot("cdf", linestyles=True).lines
     assert [line.get_linestyle() for line in lines[:3]] == ["-", "--", "-."]
     anova = one.curves.randomized_anova(n_resamples=99, rng=0)
-    with pytest.raises(
-        ValueError,
-        match=r"^xscale is for .*; no view of randomized_anova takes it\. Leave it out$",
-    ):
+    with refused("xscale", cure="Leave it out", names="no view of randomized_anova takes it"):
         anova.curves.plot(xscale="log")
-    with pytest.raises(ValueError, match=r"^order is of algorithms; this has none\. Leave it out$"):
+    with refused("order", cure="Leave it out", names="^order is of algorithms; this has none"):
         anova.isel(algorithm=0).curves.plot(order=["a0"])
 
 

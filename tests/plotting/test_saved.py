@@ -8,6 +8,7 @@ import pytest
 
 import xcurves
 from layers import slow
+from refusals import refused
 from strategies import make_curves
 
 
@@ -74,20 +75,24 @@ def test_a_file_of_others_stays(curves, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("save", "error", "words"),
+    ("save", "kind", "said"),
     [
-        ("figure.txt", ValueError, "save='figure.pdf'"),
-        ("figure", ValueError, r"\.pdf, \.png, \.svg, \.eps"),
-        (3, TypeError, "save must be a path; got 3"),
-        ("nowhere/figure.pdf", NotADirectoryError, "there is no folder"),
+        ("figure.txt", xcurves.Refusal, "must end with .pdf, .png, .svg, .eps"),
+        ("figure", xcurves.Refusal, "must end with .pdf, .png, .svg, .eps"),
+        (3, xcurves.WrongType, "must be a path"),
     ],
 )
-def test_what_cannot_be_written_is_refused(curves, save, error, words):
-    with pytest.raises(error, match=words):
+def test_what_cannot_be_written_is_refused(curves, save, kind, said):
+    with refused("save", save, "Give save='figure.pdf'", names=said, kind=kind):
         curves.curves.plot(save=save)
+
+
+def test_a_folder_that_there_is_not_is_no_place_for_a_picture(curves):
+    with pytest.raises(NotADirectoryError, match="there is no folder"):
+        curves.curves.plot(save="nowhere/figure.pdf")
 
 
 def test_options_that_no_view_of_a_part_takes_are_refused(curves):
     tree = curves.curves.analyze(include=["profile"], n_resamples=99, rng=0)
-    with pytest.raises(ValueError, match="smooth is for pictures of curves"):
+    with refused("smooth", cure="Leave it out", names="smooth is for pictures of curves"):
         xcurves.plot(tree, "profile", smooth=0.5)

@@ -7,6 +7,7 @@ import xarray as xr
 from matplotlib import pyplot as plt
 
 from pictures import faults
+from refusals import refused
 from strategies import make_curves
 from xcurves.__main__ import main
 from xcurves.core.schema import caption_of
@@ -99,13 +100,10 @@ def test_tasks_have_a_panel_each_and_names_stand_once(scores):
 
 
 def test_options_of_curves_are_refused(scores):
-    def message(**options):
-        with pytest.raises(ValueError, match=r"band|smooth") as caught:
-            scores.curves.plot(**options)
-        return str(caught.value)
-
-    assert message(smooth=0.5) == "smooth is for curves of several training levels; these scores have one. Leave it out"
-    assert message(band="simultaneous") == "band must be 'pointwise', 'sd' or 'se'; got 'simultaneous'"
+    with refused("smooth", cure="Leave it out", names="for curves of several training levels; these scores have one"):
+        scores.curves.plot(smooth=0.5)
+    with refused("band", "simultaneous", names="must be 'pointwise', 'sd' or 'se'"):
+        scores.curves.plot(band="simultaneous")
 
 
 @pytest.mark.slow

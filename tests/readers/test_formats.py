@@ -383,7 +383,7 @@ def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"step": range(20), "agent": ["sac", "td3"] * 10, "loss": rng.normal(size=20)})
     whole = WRITERS[way][1](frame)
-    refused = 0
+    n_refused = 0
     for trial in range(60):
         data = bytearray(whole)
         place = int(rng.integers(len(data)))
@@ -396,10 +396,10 @@ def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
         path = tmp_path / "log"
         path.write_bytes(data)
         said = said_of(path)
-        refused += bool(said)
+        n_refused += bool(said)
         assert "\n" not in said
         assert not said or str(path) in said
-    assert refused < 60
+    assert n_refused < 60
 
 
 def test_one_value_of_json_is_known_whatever_its_size_and_only_with_numbers(tmp_path):
@@ -425,7 +425,7 @@ def test_one_value_of_json_is_known_whatever_its_size_and_only_with_numbers(tmp_
 def test_hostile_json_ends_in_one_line(tmp_path, text):
     path = tmp_path / "a.jsonl"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"^.*a\.jsonl") as caught:
+    with refused("path", str(path), "Remove it") as caught:
         read_rows(path)
     assert "\n" not in str(caught.value)
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from layers import slow
-from refusals import refused
+from refusals import raises_other, refused
 from xcurves import readers
 from xcurves.readers import hydra, mlflow, optuna
 from xcurves.readers.open_files import (
@@ -489,7 +489,7 @@ def test_a_tensor_that_claims_many_values_is_refused():
     value.tensor.dtype = 1
     value.tensor.tensor_shape.dim.add().size = 400_000_000
     value.tensor.float_val.append(1.0)
-    with pytest.raises(ValueError, match=r"^the scalar 'return' is a tensor of shape \[400000000\]$"):
+    with raises_other(ValueError, match=r"^the scalar 'return' is a tensor of shape \[400000000\]$"):
         list(tensorboard._scalars(Event(summary=Summary(value=[value])), {}))
 
 
@@ -529,5 +529,5 @@ def test_a_folder_whose_name_is_no_text_is_refused(tmp_path):
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/sac\xff/1"))
     folder.mkdir(parents=True)
     (folder / "log.csv").write_text("step,return\n0,1\n")
-    with pytest.raises(ValueError, match=r"/sac\\udcff/1/log\.csv' has bytes that are no text in UTF-8"):
+    with refused("path", cure="Rename it", names=r"/sac\\udcff/1/log\.csv' has bytes that are no text in UTF-8"):
         readers.read(tmp_path)

@@ -5,6 +5,7 @@ import xarray as xr
 import xcurves
 from refusals import refused
 from strategies import absent, make_curves, simulate_errors
+from xcurves.core.refusal import give
 
 ACROSS = ["across_tasks", "profile_across_tasks"]
 KNOWN = " or ".join(", ".join(map(repr, xcurves.kinds.PARTS)).rsplit(", ", 1))
@@ -261,16 +262,14 @@ def test_bad_options_are_told_in_one_line(curves, options, error, message):
 
 @pytest.mark.slow
 def test_curves_that_are_no_curves_are_refused(curves):
-    with pytest.raises(ValueError, match=r"^curves has no score at all"):
+    with refused("curves", cure="Check the selection that made it", names="^curves has no score at all"):
         xcurves.analyze(curves * np.nan)
-    with pytest.raises(
-        ValueError,
-        match="has a value of inf, which nothing scores where higher is better",
-    ):
+    said = "has a value of inf, which nothing scores where higher is better"
+    with refused("curves", cure=give(higher_is_better=False), names=said):
         xcurves.analyze(curves.where(curves.run > 0, np.inf), rng=0)
-    with pytest.raises(ValueError, match="paired=True needs every run in every algorithm"):
+    with refused("curves", cure=give(paired=False), names="paired=True needs every run in every algorithm"):
         xcurves.analyze(absent(curves, [6, 6, 5]), paired=True, rng=0)
-    with pytest.raises(TypeError, match="Pick one variable"):
+    with refused("curves", "a Dataset", "Pick one variable: ds['score'].curves", kind=xcurves.WrongType):
         xcurves.analyze(curves.to_dataset())
 
 

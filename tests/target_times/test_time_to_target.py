@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import xcurves
 from lazy import refuse_to_compute
+from refusals import ANY, refused
 from strategies import make_curves
 
 
@@ -107,21 +108,27 @@ def test_each_run_is_read_at_its_own_levels():
 
 
 @pytest.mark.parametrize(
-    ("target", "options", "message"),
+    ("target", "options", "expected", "said"),
     [
-        (np.inf, {}, "target must be a finite number; got inf"),
-        (1, {"sustained": 5}, "sustained must be at most 4; got 5"),
-        (xr.DataArray([1.0, 2.0], dims="run"), {}, "target has the dim 'run'"),
+        (np.inf, {}, ("target", np.inf, "At most 1e+140 in size"), "must be a finite number"),
+        (1, {"sustained": 5}, ("sustained", 5, "Usual: 1"), "must be at most 4"),
+        (
+            xr.DataArray([1.0, 2.0], dims="run"),
+            {},
+            ("target", "run", "target.mean('run')"),
+            "^target has the dim 'run'",
+        ),
         (
             xr.DataArray([1.0], {"task": ["x"]}, ("task",)),
             {},
-            "target has no reference for task 'y'",
+            ("target", ANY, "Add it to target"),
+            "^target has no reference for task 'y'",
         ),
     ],
 )
-def test_bad_options_say_what_to_do(target, options, message):
+def test_bad_options_say_what_to_do(target, options, expected, said):
     curves = make_curves(np.zeros((2, 2, 3, 4)), task=["x", "y"])
-    with pytest.raises((ValueError, TypeError), match=message):
+    with refused(*expected, names=said):
         xcurves.time_to_target(curves, target, **options)
 
 

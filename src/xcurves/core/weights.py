@@ -100,8 +100,9 @@ def _check_names_of_weights(unknown: set[Any], known: list[Any], dim: str, argum
         near = labels.did_you_mean(name, known)
     raise Refusal(
         argument,
-        UNSAID,
-        f"{argument} names {name!r}, which is no {dim} of the curves; they have {', '.join(examples)}{near}",
+        name,
+        f"{argument} names {name!r}, which is no {dim} of the curves",
+        f"They have {', '.join(examples)}{near}",
     )
 
 
@@ -117,8 +118,8 @@ def check_training_weights(curves: xr.DataArray, given: TrainingWeights) -> xr.D
     weights = weights_on(curves, "training", given, "training_weights")
     if not weights.any():
         raise Refusal(
-            "curves",
-            UNSAID,
+            "training_weights",
+            weights.to_numpy().tolist(),
             "training_weights are all zero",
             "Give weight to at least one level",
         )

@@ -100,7 +100,7 @@ def check_callable(function: object) -> None:
     if not callable(function):
         raise WrongType(
             "trials",
-            UNSAID,
+            function,
             f"trials are made by functions; got {shown(function)}",
             "Give the function itself, without parentheses",
         )
@@ -207,7 +207,7 @@ def _read_folder(folder: Path, settings: Mapping[str, str]) -> dict[int, Record]
             why = f"({error_text(error)}); it may be truncated"
             raise Refusal(
                 "path",
-                UNSAID,
+                str(file),
                 f"{file} cannot be read {why}",
                 "Delete it: its trials will be run again",
             ) from None
@@ -216,7 +216,7 @@ def _read_folder(folder: Path, settings: Mapping[str, str]) -> dict[int, Record]
             if made != wanted:
                 raise Refusal(
                     "path",
-                    UNSAID,
+                    str(folder),
                     f"the trials in {folder} were made with {name} = {made}, not {wanted}",
                     "Give another path, or the same settings",
                 )

@@ -94,8 +94,9 @@ def check_reference(scores: xr.DataArray, name: str, given: Reference) -> xr.Dat
     if strange:
         raise Refusal(
             name,
-            UNSAID,
+            strange[0],
             f"{name} has the dim {strange[0]!r}, which scores do not have; they have {scores.dims}",
+            f"Average over it: {name}.mean({strange[0]!r})",
         )
     for dim in given.dims:
         _check_labels(scores, name, given, dim)

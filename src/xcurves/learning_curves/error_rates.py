@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import magnitudes, provenance, validation
 from xcurves.core.applicability import NotApplicableError, is_error
-from xcurves.core.refusal import UNSAID, Refusal, Verbatim, WrongType, call
+from xcurves.core.refusal import UNSAID, Choices, Cure, Refusal, Verbatim, WrongType, call, give
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.laws.learning import Model
 
@@ -116,36 +116,40 @@ def check_values(errors: Floats, unit: Unit, names: Sequence[str]) -> None:
     # NaN of a task without errors
     least, most = (np.fmin.reduce(flat, axis=1), np.fmax.reduce(flat, axis=1))
     rate, unknown = unit.name != "loss", not unit.stated
-    for affected, what in (
-        (np.isneginf(least), "has values of -inf, which no error is. Correct it"),
+    of_units = Choices("Say ", give(units="percent"), ", ", give(units="fraction"), " or ", give(units="loss"))
+    for affected, values, reason, cure in (
+        (np.isneginf(least), least, "has values of {0}, which no error is", "Correct it"),
         (
             np.isposinf(most),
-            "has infinite values: runs that failed. Say what they count as with "
-            f"{call('.curves.fill_failed', 'worst', higher_is_better=False)}",
+            most,
+            "has infinite values: runs that failed",
+            Cure("Say what they count as with ", call(".curves.fill_failed", "worst", higher_is_better=False)),
         ),
-        (
-            (least < 0) & rate,
-            "must not be negative; got {least:.4g}. Give error rates, not scores",
-        ),
+        ((least < 0) & rate, least, "must not be negative", "Give error rates, not scores"),
         (
             (most > 100) & unknown,
-            "are up to {most:.4g} and have no units, but percent end at 100. Give error rates, not scores; of losses "
-            "say units='loss'",
+            most,
+            "are up to {0:.4g} and have no units, but percent end at 100",
+            Cure("Give error rates, not scores; of losses say ", give(units="loss")),
         ),
         (
             (most <= 1) & unknown,
-            "are at most {most:.3g} and have no units: percent or fractions? Say units='percent', units='fraction' or "
-            "units='loss'",
+            most,
+            "are at most {0:.3g} and have no units: they may be percent or fractions",
+            of_units,
         ),
         (
             (most > 1) & (unit.name == "fraction"),
-            "are fractions by units {written!r}; got {most:.4g}. Say units='percent' and correct the attrs",
+            most,
+            "are fractions by units {1!r}; got {0:.4g}",
+            "Say units='percent' and correct the attrs",
         ),
     ):
         if affected.any():
             task = int(affected.argmax())
-            reason = what.format(least=least[task], most=most[task], written=unit.written)
-            raise Refusal("curves", UNSAID, f"{names[task]}errors {reason}")
+            value = values[task]
+            what = f"{names[task]}errors {reason.format(value, unit.written)}"
+            raise Refusal("curves", Verbatim(f"{value:.4g}"), what, cure)
     magnitudes.check_size(np.stack([least, most], axis=1), names, "errors")
 
 

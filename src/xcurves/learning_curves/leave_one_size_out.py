@@ -14,7 +14,7 @@ from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.driver import per_task
 from xcurves.core.jobs import Group
-from xcurves.core.refusal import UNSAID, Refusal, WrongType
+from xcurves.core.refusal import Refusal, WrongType
 from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.kernels.laws import powerlaw, wls
@@ -152,8 +152,8 @@ def _check_variants(variants: Variants) -> dict[str, dict[str, Any]]:
         )
     for name, options in variants.items():
         for option in set(options) - set(_OPTIONS):
-            known = f"options are {', '.join(_OPTIONS)}{labels.did_you_mean(option, _OPTIONS)}"
-            raise Refusal("curves", UNSAID, f"variant {name!r} has the option {option!r}; {known}")
+            known = f"Options are {', '.join(_OPTIONS)}{labels.did_you_mean(option, _OPTIONS)}"
+            raise Refusal("variants", option, f"variants gives {name!r} the option {option!r}", known)
     return {str(name): {**_OPTIONS, **options} for name, options in variants.items()}
 
 

@@ -91,8 +91,8 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
     if len(others):
         run = others.index[0]
         raise Refusal(
-            "curves",
-            UNSAID,
+            "by",
+            run,
             f"by has batches {first[run]} and {others.iloc[0]} of run {run}",
             "Give runs of different batches different labels",
         )
@@ -100,8 +100,8 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
     lacking = batches.index[batches.isna()].tolist()
     if lacking:
         raise Refusal(
-            "curves",
-            UNSAID,
+            "by",
+            lacking[0],
             f"by has no batch of run {lacking[0]!r} ({len(lacking)} in all)",
             "Add it",
         )
@@ -113,16 +113,16 @@ def _by_column(curves: xr.DataArray, column: pd.Series[Any]) -> NDArray[np.int64
     strange = batches[numbers.isna() | (numbers % 1 != 0)]
     if len(strange):
         raise Refusal(
-            "batches",
+            "by",
             strange.iloc[0],
-            "must be whole numbers, dates or ordered categories",
+            "must have batches that are whole numbers, dates or ordered categories",
             "Say their order: pd.Categorical(batch, ['pilot', 'main'], ordered=True)",
         )
     if numbers.min() < 1:
         raise Refusal(
-            "curves",
-            UNSAID,
-            f"batches are numbered from 1; got {numbers.min():g}",
+            "by",
+            numbers.min(),
+            f"by has batch {numbers.min():g}; batches are numbered from 1",
             f"Add {1 - numbers.min():g} to all",
         )
     return numbers.to_numpy(np.int64)

@@ -243,6 +243,7 @@ def _pick(result: Any, name: str, size: int) -> xr.DataArray:
             "test",
             UNSAID,
             f"test returned values of {name!r} that are no p-values: they must lie between 0 and 1",
+            "Return probabilities, and no statistics",
         )
     if "look" in result.dims:
         result = result.min("look")  # that of the last look: a sequential p never rises
