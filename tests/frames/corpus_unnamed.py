@@ -384,3 +384,64 @@ INPUTS["statistics of each command"] = Input(
         "the score (mean or stddev or min or max)", 4, {"--value min": Read("command", None, None, "min", (), False, 2)}
     ),
 )
+
+
+# --- runs that would be pooled over tasks or settings ---
+
+
+def own_runs(name: str, labels: list, n_runs: int = 3) -> pd.DataFrame:
+    """Return two algorithms with runs of their own at each label of a column."""
+    frame = rows(algorithm=AB, **{name: labels}, seed=range(n_runs), value="accuracy")
+    return frame.assign(seed=[f"u{number:03d}" for number in range(len(frame))])
+
+
+for NAME, LABELS in (("suite", ["x", "y"]), ("game", [11, 12]), ("beta", [0.1, 0.01])):
+    INPUTS[f"runs of their own at each {NAME}"] = Input(
+        one(lambda name=NAME, labels=LABELS: own_runs(name, labels)),
+        Asks(
+            f"whether {NAME} names tasks, is a setting of the algorithm, or neither",
+            3,
+            {
+                f"--extra {NAME}": Read("algorithm", "seed", None, "accuracy", (NAME,), False, 2, 12, 1, 2),
+                f"--algorithm algorithm {NAME}": Read(f"algorithm, {NAME}", "seed", None, None, (), False, 4, 12, 1),
+                "--extra none": Read("algorithm", "seed", None, "accuracy", (), False, 2, 12, 1),
+            },
+        ),
+    )
+INPUTS["runs of their own on each host are of one task"] = Input(
+    one(lambda: own_runs("hostname", ["x", "y"])),
+    Read("algorithm", "seed", None, "accuracy", (), False, 2, 12, 1),
+)
+INPUTS["text beside algorithms without a known name"] = Input(
+    one(
+        lambda: (
+            own_runs("kind", ["x", "y"])
+            .assign(algorithm=lambda each: each.algorithm.map({"ada": 1, "bob": 2}))
+            .rename(columns={"algorithm": "draft"})
+        )
+    ),
+    Asks(
+        "whether draft names tasks",
+        4,
+        {
+            "--algorithm draft --extra kind": Read("draft", "seed", None, "accuracy", ("kind",), False, 2, 12, 1, 2),
+            "--extra draft": Read("kind", "seed", None, "accuracy", ("draft",), False, 2, 12, 1, 2),
+        },
+    ),
+)
+INPUTS["decimals of a known name are algorithms"] = Input(
+    one(lambda: rows(method=[0.1, 0.01], seed=[1, 2, 3], env=["x", "y"])),
+    Read("method", "seed", None, "score", ("env",), False, 2, 3, 1, 2),
+)
+INPUTS["a game in words is a task"] = Input(
+    one(lambda: rows(agent=AB, seed=[1, 2, 3], game=["pong", "qbert"])),
+    Read("agent", "seed", None, "score", ("game",), False, 2, 3, 1, 2),
+)
+INPUTS["ids of rows are no algorithms"] = Input(
+    one(lambda: rows(version=[1, 2], seed=[1, 2, 3]).assign(key=list("qwerty"))),
+    Asks("the algorithm (version", None, {"--algorithm version": Read("version", "seed", None, "score", runs=3)}),
+)
+INPUTS["a written index is no clock"] = Input(
+    one(lambda: rows(kind=["x", "y"], agent=AB, seed=range(10)).rename_axis("Unnamed: 0").reset_index()),
+    Asks("kind", None, {"--extra kind": Read("agent", "seed", None, "score", ("kind",), False, 2, 10, 1, 2)}),
+)

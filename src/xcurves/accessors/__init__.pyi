@@ -529,7 +529,7 @@ class DataFrameCurves:
         algorithm: str | Sequence[str] | Find | None = ...,
         run: str | Sequence[str] | Find | None = ...,
         training: str | Find | None = ...,
-        extra: str | Sequence[str] | Find = ...,
+        extra: str | Sequence[str] | Find | None = ...,
         coords: str | Sequence[str] = ...,
         levels: Literal["union", "run"] = "union",
         on: On | None = None,

@@ -27,7 +27,7 @@ _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs t
 Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
 if there are several. The names of columns are recognised, or asked for in one message.
 Without ARCHIVE: five classifiers over sixteen tasks, whose curves come with the package."""
-NONE = "none"  # of --training: there is none
+NONE = "none"  # of --training and --extra: there is none
 WORST = "worst"  # of --fill-failed
 _EPILOG = """examples:
   The curves that come with the package; results in benchmark-answer.nc, a page in benchmark.html:
@@ -141,7 +141,7 @@ class Parser(argparse.ArgumentParser):
             action="extend",
             default=[],
             metavar="NAME",
-            help="column, or columns, of tasks",
+            help="column, or columns, of tasks; none where no column is",
         )
         words = "column of what several tasks belong to: the passage of a question, the site of a station"
         add("--task-groups", metavar="NAME", help=words)

@@ -79,7 +79,7 @@ def table_of(frame: pd.DataFrame, options: argparse.Namespace) -> Table:
     """Return what was read, with the columns that options name."""
     frame = _as_asked(labelled(frame, options), options)
     columns = {dim: getattr(options, dim) for dim in DIMS if isinstance(getattr(options, dim), str)}
-    tasks = list(options.extra)
+    tasks = _tasks_of(frame, options)
     if tasks:
         tasks = [*known_of(frame).extra, *tasks]
     columns |= {name: name for name in tasks if name not in (*DIMS, *columns.values())}
@@ -91,10 +91,15 @@ def labelled(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     return with_labels(frame, [*(getattr(options, dim) for dim in DIMS), options.extra, options.task_groups])
 
 
+def _tasks_of(frame: pd.DataFrame, options: argparse.Namespace) -> list[str]:
+    """Return the columns of tasks that are named, none of `--extra none`."""
+    return [name for name in options.extra if name != NONE or name in frame]
+
+
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a frame in which wide columns are rows, as options ask."""
     dims = {dim: getattr(options, dim) for dim in DIMS}
-    long, made = as_rows(frame, options.columns, options.value or [], dims, options.extra)
+    long, made = as_rows(frame, options.columns, options.value or [], dims, _tasks_of(frame, options))
     if options.value is None and len(made) == 1:
         options.value = made
     return long
@@ -210,7 +215,7 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
         elif asked is not None:
             given[dim] = asked
     tasks = [name for name in table.columns if name not in DIMS]
-    if tasks:
+    if tasks or options.extra:
         given["tasks"] = tasks
     if options.task_groups is not None:
         given["passage"] = options.task_groups

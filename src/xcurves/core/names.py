@@ -36,7 +36,7 @@ SYNONYMS = {
     "learner method model optimizer policy scheme solver strategy",
     "run": "attempt attempts chain chains cv fold folds random_state repeat repetition replicate rep resample run_id "
     "run_path runs seed seeds split trial trials",
-    "training": "env_step env_steps episode epoch epochs frames game games gen generation generations global_step "
+    "training": "env_step env_steps episode epoch epochs frames games gen generation generations global_step "
     "interacts it iter iteration iterations n_evals n_train nfe num_eval num_evals step steps time timestep timesteps "
     "tokens train_size train_sizes updates",
 }
@@ -46,6 +46,8 @@ PASSAGES = names_in("passage context paragraph document article story cluster gr
 USUAL_EXTRAS = ITEMS | names_in(
     "benchmark dataset datasets env environment envs problem level metric problems task tasks workload workloads"
 )
+# Of tasks if the labels are texts; numbers may be counts.
+TASKS_IN_WORDS = names_in("game scenario")
 # Parts of one data set, which all algorithms have alike.
 FOLDS = names_in("fold folds cv resample split")
 TRAINED = names_in("train training")
@@ -117,7 +119,7 @@ def dim_of(name: object) -> str | None:
     for dim in DIMS:
         if rank_of(name, names_of_dim(dim)) is not None:
             return dim
-    if rank_of(name, USUAL_EXTRAS) is not None:
+    if rank_of(name, USUAL_EXTRAS | TASKS_IN_WORDS) is not None:
         return "task"
     return None
 

@@ -17,6 +17,7 @@ from xcurves.core.names import (
     OF_ANSWERS,
     OF_TRIAL,
     STATES,
+    TASKS_IN_WORDS,
     TOKENS,
     TRAINED,
     USUAL_EXTRAS,
@@ -48,7 +49,7 @@ _FIRST_STEPS = (
     "iter",
     "epoch",
 )
-_SETTINGS = (CONFIG, "param_", OF_TRIAL)
+SETTINGS = (CONFIG, "param_", OF_TRIAL)
 _MOST_LABELS = 50
 _FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law
 _MOST_CLOCK = 20  # values of a label of unknown name, of which most occur in one run
@@ -90,7 +91,13 @@ def may_be_label(frame: pd.DataFrame, name: str) -> bool:
 
 def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns of tasks that have several labels, items among them."""
-    found = [name for name in _free(frame, used) if is_item(name) or rank_of(name, USUAL_EXTRAS) is not None]
+    free = _free(frame, used)
+    found = [name for name in free if is_item(name) or rank_of(name, USUAL_EXTRAS) is not None]
+    found += [
+        name
+        for name in free
+        if rank_of(name, TASKS_IN_WORDS) is not None and not pd.api.types.is_numeric_dtype(frame[name])
+    ]
     found = [name for name in found if dim_of(name) in ("task", None)]
     return [name for name in found if may_be_label(frame, name) and n_labels(frame[name]) > 1]
 
@@ -98,7 +105,7 @@ def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
 def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns of folds of a data set that have several labels; `iteration` beside `resampling` is one."""
     # Settings such as min_samples_split are no folds.
-    free = [name for name in _free(frame, used) if not name.startswith(_SETTINGS)]
+    free = [name for name in _free(frame, used) if not name.startswith(SETTINGS)]
     found = [name for name in free if is_fold(name) and may_be_label(frame, name)]
     if any("resampling" in words_of(name) for name in frame):
         found += [name for name in free if words_of(name) == ["iteration"]]
@@ -111,7 +118,7 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
     if dim in _free(frame, used) and not is_measure(frame[dim]):
         return dim, []
     found = {name: rank for name in _free(frame, used) if (rank := rank_of(name, names_of_dim(dim))) is not None}
-    found = {name: rank for name, rank in found.items() if may_be_label(frame, name) and not says_data(frame, name)}
+    found = {name: rank for name, rank in found.items() if _may_be_named(frame, name, rank)}
     varied = [name for name in found if n_labels(frame[name]) > 1] or list(found)
     whole = [name for name in varied if found[name] == 0] or varied
     # Names of the same labels, such as run_id beside seed, are one.
@@ -123,6 +130,14 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
     return None, []
 
 
+def _may_be_named(frame: pd.DataFrame, name: str, rank: int) -> bool:
+    """Return whether a column may be what it is called; decimals of a whole name are labels where each repeats."""
+    if says_data(frame, name):
+        return False
+    repeats = rank == 0 and is_measure(frame[name]) and frame[name].value_counts().min() > 1
+    return repeats or may_be_label(frame, name)
+
+
 def says_data(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column says of which data a score is: train or test."""
     return is_fold(name) and are_parts_of_data(frame[name].dropna().unique())
@@ -130,10 +145,14 @@ def says_data(frame: pd.DataFrame, name: str) -> bool:
 
 def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> str | None:
     """Return the column of text that has a few labels, if it is the only one."""
+    labels = could_be_labels(frame, used, runs)
     texts = [
         name
-        for name in could_be_labels(frame, used, runs)
-        if not pd.api.types.is_numeric_dtype(frame[name]) and not says_data(frame, name)
+        for name in labels
+        if not pd.api.types.is_numeric_dtype(frame[name])
+        and not says_data(frame, name)
+        # names of single rows name no algorithm where anything else could
+        and (n_labels(frame[name]) < len(frame) or (labels == [name] and not runs))
     ]
     if len(texts) == 1:
         return texts[0]
@@ -149,7 +168,7 @@ def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str
 
 def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> bool:
     """Return whether a column of any name is a clock: of many values, most of which occur in one run only."""
-    if not runs or name in runs or n_labels(frame[name]) <= _MOST_CLOCK:
+    if not runs or name in runs or name in NO_NAME or n_labels(frame[name]) <= _MOST_CLOCK:
         return False
     if dim_of(name) is not None:
         return False

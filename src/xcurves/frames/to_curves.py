@@ -40,7 +40,7 @@ def to_dataarray(
     algorithm: str | Sequence[str] | Find | None = FIND,
     run: str | Sequence[str] | Find | None = FIND,
     training: str | Find | None = FIND,
-    extra: str | Sequence[str] | Find = FIND,
+    extra: str | Sequence[str] | Find | None = FIND,
     coords: str | Sequence[str] = (),
     levels: Literal["union", "run"] = "union",
     on: On | None = None,
@@ -70,7 +70,7 @@ def to_dataarray(
         joined: "optimizer=muon, lr=0.001". With ``training=None`` scores have no training (trials); with ``run=None``
         each algorithm has one curve, or with `coords` each row is a run.
     extra : str, sequence of str or FIND
-        Columns that become further dims (tasks) under their own names.
+        Columns that become further dims (tasks) under their own names. None says that no column is of tasks.
     coords : str or sequence of str, optional
         Columns that become coordinates of runs, such as the model size and the tokens of a scaling law, or the look at
         which a run was added. With ``run=None`` each combination of them is a run, and each repeat of it another.
@@ -183,7 +183,7 @@ def to_dataarray(
         "algorithm": algorithm,
         "run": run,
         "training": training,
-        "tasks": extra,
+        "tasks": [] if extra is None else extra,
     }
     tidy = with_labels(with_text_names(as_pandas(frame)), [*given.values(), coords])
     kept = names_of(coords, "coords")

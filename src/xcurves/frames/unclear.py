@@ -18,6 +18,7 @@ from xcurves.frames.columns import numbers
 from xcurves.frames.mixed_runs import doubt_of_rungs
 from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, either, keys_of, repeats
 from xcurves.frames.roles import likeliest, n_labels
+from xcurves.frames.unnamed import doubt_of_factors, doubt_of_unnamed
 from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
@@ -102,6 +103,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         _doubt_of_unnamed,
         _doubt_of_rising,
         doubt_of_rungs,
+        doubt_of_factors,
         _doubt_of_strangers,
         _doubt_of_answers,
     )
@@ -111,8 +113,6 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
 def _doubt_of_unnamed(found: Found) -> Doubt | None:
     if found.unnamed is None:
         return None
-    from xcurves.frames.unnamed import doubt_of_unnamed  # which frames of known names do without
-
     return doubt_of_unnamed(found, found.unnamed)
 
 
@@ -219,7 +219,7 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
         return None
     scored = found.scored
     for name in map(str, found.frame.columns):
-        if name in found.used or dim_of(name) is not None:
+        if name in found.used or name in roles.NO_NAME or dim_of(name) is not None:
             continue
         if not roles.rises_in_runs(scored, name, found.runs):
             continue

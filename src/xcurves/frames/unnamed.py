@@ -1,6 +1,7 @@
-"""Columns without a known name that could be runs or steps: where they tell rows apart, rows are no runs by themselves.
+"""Columns without a known name that could be runs, steps or tasks: then rows, or named runs, are no plain sample.
 
 Scores that are measured again and again in one run are no independent runs; to count them as such makes p too small.
+Runs of several tasks or settings that are pooled differ more than those of one; that makes p too large.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.direction import says_higher
+from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.doubts import MOST, Choice, how_many
-from xcurves.core.names import CONFIG, is_clock, is_step
+from xcurves.core.names import CONFIG, OF_PLACE, STATES, dim_of, is_clock, is_fold, is_step, rank_of, words_of
 from xcurves.frames import roles
 from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, keys_of
 from xcurves.frames.roles import NO_NAME, n_labels
 from xcurves.frames.wide_tables import ROW
+from xcurves.say.numbers import listed as in_words
 
 _MOST_LABELS = 50  # of a column that tells no single rows apart
 _MOST_TOGETHER = 4  # columns that tell rows apart together
@@ -111,6 +113,60 @@ def _is_balanced(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
     """Return whether each label of a column has several rows, equally many but for a factor of two."""
     n_rows = frame.groupby([*keys, name], observed=True).size()
     return bool(n_labels(frame[name]) <= _MOST_LABELS and n_rows.min() > 1 and n_rows.max() <= 2 * n_rows.min())
+
+
+def factors_of(found: Found) -> list[str]:
+    """Return the unused columns of which each run has one label and each algorithm all, equally often but for 2 times.
+
+    They may be tasks, or settings, over which runs would be pooled.
+    """
+    algorithm = as_list(found.roles.get("algorithm"))
+    if found.numbered or not found.runs or not algorithm or found.roles["run"] == ROW:
+        return []
+    used = [*found.used, *found.others, *found.constant]
+    runs = found.scored.drop_duplicates(found.runs)
+    groups = found.keys("tasks", "algorithm")
+    return [name for name in unused_of(runs, used, groups) if _is_factor(found, runs, name, groups)]
+
+
+def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str]) -> bool:
+    """Return whether each run has one label of a column, and each algorithm has all of them."""
+    column = runs[name]
+    if name.startswith(roles.SETTINGS):
+        return False  # trials of a search are a sample of them
+    of_place = bool((OF_PLACE - {"name"}) & set(words_of(name))) or rank_of(name, STATES) is not None
+    if of_place or looks_like_score(name) or is_clock(name) or is_step(name) or is_fold(name):
+        return False
+    if dim_of(name) in ("run", "training"):
+        return False
+    if column.isna().any() or n_labels(column) > _MOST_LABELS or varies(found.scored, found.runs, name):
+        return False
+    n_runs = runs.groupby([*groups, name], observed=True).size()
+    n_cells = len(runs[list(groups)].drop_duplicates()) * n_labels(column)
+    fewest = 2 if roles.is_measure(column) else 1
+    return len(n_runs) == n_cells and bool(fewest <= n_runs.min() and n_runs.max() <= 2 * n_runs.min())
+
+
+def doubt_of_factors(found: Found) -> Doubt | None:
+    """Return what to ask where runs would be pooled over labels that each algorithm has: tasks, settings or neither."""
+    are_said = {"tasks", "passage"} & set(found.typed) or {"algorithm", "run"} <= set(found.typed)
+    names = factors_of(found)
+    if "algorithm" in found.typed:  # between those it was chosen
+        names = [name for name in names if dim_of(name) != "algorithm"]
+    if are_said or not names:
+        return None
+    tasks, algorithm = as_list(found.roles.get("tasks")), found.typed_or_found("algorithm")
+    readings: list[dict[str, Any]] = [{"tasks": [*tasks, *names]}]
+    if "algorithm" not in found.typed:
+        if dim_of(algorithm[0]) != "algorithm" and len(names) == 1:
+            readings.append({"algorithm": names[0], "tasks": [*tasks, *algorithm]})
+        readings.append({"algorithm": [*algorithm, *names]})
+    choices = [Choice(chosen, compared(found.frame, found.roles | chosen)) for chosen in readings]
+    listed = in_words(names)
+    without = compared(found.frame, found.roles)
+    choices.append(Choice({"tasks": tasks or None}, f"{without}, {listed} not used"))
+    are = "are tasks or settings" if len(names) > 1 else "names tasks, is a setting"
+    return Doubt({}, tuple(choices[:MOST]), f"does not say whether {listed} {are} of the algorithm, or neither")
 
 
 def doubt_of_unnamed(found: Found, unnamed: Unnamed) -> Doubt:
