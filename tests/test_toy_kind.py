@@ -247,8 +247,8 @@ def test_a_comparison_with_a_reference_and_over_tasks(medians):
     assert "the first less the second" in beside.curves.table().attrs["caption"]
     tasks = toy_medians([[3.0, 4.5, 1.5], [-3.0, -4.5, -1.5]], [[0.01, 0.002, 0.2], [0.01, 0.002, 0.01]])
     assert tasks.curves.summary().split("\n") == [
-        "The highest median score of 2 tasks: a in 1 and c in 1; in 2 of them, each tested by itself, it is shown to "
-        "be higher than all others.",
+        "The highest median score of 2 tasks: a in 1 and c in 1. In 2 of them, each tested by itself, the best is "
+        "shown to be higher than all others.",
         "Intervals and p hold for the 3 pairs of a task together.",
         "Each task was tested by itself: p is not adjusted for the number of tasks.",
     ]  # fmt: skip

@@ -55,6 +55,21 @@ def test_bands_of_pairs_are_those_at_half_the_error(scores):
         np.testing.assert_allclose(found.difference_band.sel(pair=pair, ci_bound="lower"), low)
 
 
+def test_bands_of_all_pairs_together_are_at_the_level_over_their_number(scores):
+    found = xcurves.tuning_curve(scores, n_trials=8, bounds=(0, 1))
+    # three pairs, half of the error for each side
+    at_level = xcurves.tuning_curve(scores, n_trials=8, bounds=(0, 1), confidence_level=1 - 0.05 / 6)
+    band = {name: at_level.best_median_band.sel(algorithm=name) for name in "abc"}
+    for pair in found.pair.values:
+        a, b = pair.split(" - ")
+        together = found.difference_band_simultaneous.sel(pair=pair)
+        for bound, other in (("lower", "upper"), ("upper", "lower")):
+            ends = band[a].sel(ci_bound=bound) - band[b].sel(ci_bound=other)
+            np.testing.assert_allclose(together.sel(ci_bound=bound), ends)
+        of_two = xcurves.tuning_curve(scores.sel(algorithm=[a, b]), n_trials=8, bounds=(0, 1))
+        np.testing.assert_array_equal(of_two.difference_band_simultaneous, of_two.difference_band)
+
+
 def test_lower_is_better_mirrors_the_scores(scores):
     plain = xcurves.tuning_curve(scores, n_trials=12, bounds=(0, 2))
     mirror = xcurves.tuning_curve(-scores, n_trials=12, bounds=(-2, 0), higher_is_better=False)
@@ -105,7 +120,7 @@ def test_without_bounds_nothing_is_beyond_the_data_and_means_have_no_band(scores
 def test_one_algorithm_has_no_pairs(scores):
     found = xcurves.tuning_curve(scores.isel(algorithm=[0], task=0), n_trials=5)
     assert "difference" not in found
-    assert "for b." in found.curves.summary()
+    assert found.curves.summary().startswith("The best score of 5 trials of b has a median of ")
 
 
 def test_scores_of_one_algorithm_need_no_dim_for_it(scores):
@@ -169,10 +184,31 @@ def test_sentences_name_the_leader_and_the_trials_that_others_need():
     rng = np.random.default_rng(0)
     values = np.stack([rng.uniform(0, 1, 400), rng.uniform(0.3, 1.1, 400)])
     scores = make_scores(values, algorithm=["A", "B"], run=np.arange(400))
-    answer = xcurves.tuning_curve(scores, n_trials=20).curves.summary().split("\n")[0]
-    assert answer.startswith("After 10 trials the best score seen has a median of ")
-    assert " for B, ahead of A by 0.1" in answer
-    assert "; A needs " in answer
-    assert answer.endswith("to match B's 5.")
+    result = xcurves.tuning_curve(scores, n_trials=20)
+    answer, matched = result.curves.summary().split("\n")[:2]
+    after = result.sel(trials=10)
+    best = f"{after.best_median.sel(algorithm='B').item():.3g}"
+    assert answer.startswith(
+        f"B has the higher median best score of 10 trials, {best} points. It is shown to be higher than A, "
+    )
+    (pair,) = result.curves.to_dict()["pairs"]
+    assert (pair["first"], pair["second"], pair["shown"]) == ("B", "A", True)
+    low, high = (-after.difference_band_simultaneous.values[0, ::-1]).tolist()
+    np.testing.assert_allclose([pair["difference"], *pair["ci"]], [-after.difference.item(), low, high])
+    needed = result.sel(trials=5).trials_to_match.item()
+    assert matched.startswith(f"A needs {needed:g} trials (")
+    assert matched.endswith(" to match the 5 of B.")
     losses = xcurves.tuning_curve(2 - scores, n_trials=20, higher_is_better=False).curves.summary()
-    assert " for B, ahead of A by 0.1" in losses
+    assert losses.startswith("B has the lower median best score of 10 trials, ")
+
+
+def test_several_tasks_have_a_verdict_each_and_one_algorithm_is_described(scores):
+    tasks = xcurves.tuning_curve(scores, n_trials=12, bounds=(0, 1))
+    best = [tasks.best_median.sel(task=task, trials=10).idxmax("algorithm").item() for task in "xy"]
+    wins = " and ".join(f"{name} in {best.count(name)}" for name in dict.fromkeys(best))
+    assert tasks.curves.summary().startswith(f"The highest median best score of 10 trials of 2 tasks: {wins}. ")
+    alone = xcurves.tuning_curve(scores.isel(algorithm=[0]), n_trials=12, bounds=(0, 1)).curves.summary()
+    assert alone.startswith("task 'x': The best score of 10 trials of b has a median of ")
+    assert "task 'y': The best score of 10 trials of b has a median of " in alone
+    selected = xcurves.tuning_curve(scores, n_trials=12, select=scores).isel(task=0).curves.summary()
+    assert "No difference could be tested: scores that others select have no intervals." in selected

@@ -346,7 +346,7 @@ def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_
     assert found.curves.table()["ratio_lower"].groupby("pair").first()["web - books"] == together.sel(
         pair="web - books"
     )
-    assert "Intervals hold for all pairs of suites together." in found.curves.summary()
+    assert "Intervals hold for the 3 pairs together." in found.curves.summary()
 
 
 @pytest.mark.slow
@@ -358,16 +358,38 @@ def test_every_pair_of_suites_has_its_sentence_and_rows():
     fit = xcurves.fit_scaling_law(suites.assign_coords(algorithm=["web", "books", "code"]))
     found = fit.curves.compare_scaling_laws(at_size_and_tokens=(7e9, 1.4e11), compute=[1e20, 1e21])
     answer = found.curves.summary().split("\n")[0]
-    assert answer.startswith("At 7 B parameters and 140 B tokens web has 0.8")
-    assert " times the loss of books" in answer
-    assert "for the loss of web at 1 × 10²⁰ FLOP books needs " in answer
-    assert answer.endswith("7 more in the table.")
+    assert answer.startswith("web has the lowest loss at 7 B parameters and 140 B tokens. ")
+    factor = 1 / found["loss_ratio"].sel(pair="web - books").item()
+    assert f"by a factor of {1 / factor:.2f}" in answer
+    assert "web has the lowest compute for equal loss at 1 × 10²⁰ FLOP. " in answer
+    pairs = {(each["first"], each["second"]): each for each in found.curves.to_dict()["pairs"]}
+    for (first, second), each in pairs.items():
+        of_pair = found.sel(pair=f"{first} - {second}")
+        np.testing.assert_allclose(each["difference"], of_pair["loss_ratio"], rtol=1e-9)
+        np.testing.assert_allclose(each["ci"], of_pair["loss_ratio_ci_simultaneous"], rtol=1e-9)
+        assert each["scale"] == "ratio"
+        assert each["shown"] == bool(of_pair["loss_ratio_ci_simultaneous"].min() > 1)
     assert list(found.curves.table().index.names) == ["pair", "flop"]
     assert len(found.curves.to_frame()) == 6
     alone = found.sel(pair="books - code").curves.summary()
-    assert "books has 0.9" in alone
-    assert " times the loss of code" in alone
+    assert alone.startswith("books has the lower loss at 7 B parameters and 140 B tokens. ")
     assert "web" not in alone
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:1 of 2 laws:UserWarning")
+def test_suites_of_several_tasks_and_one_without_a_law_say_so():
+    suites = xr.concat([grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.2))], "algorithm")
+    suites = suites.assign_coords(algorithm=["web", "books"])
+    tasks = xr.concat([suites, suites[::-1].assign_coords(algorithm=["web", "books"])], "corpus")
+    where = {"at_size_and_tokens": (7e9, 1.4e11), "compute": 1e20}
+    of_tasks = xcurves.fit_scaling_law(tasks.assign_coords(corpus=["u", "v"])).curves.compare_scaling_laws(**where)
+    answer = of_tasks.curves.to_dict()["verdict"]
+    for what in ("loss at 7 B parameters and 140 B tokens", "compute for equal loss at 1 × 10²⁰ FLOP"):
+        assert f"The lowest {what} of 2 corpus tasks: web in 1 and books in 1. " in answer
+    few = suites.where((suites.algorithm == "web") | (suites.tokens < 2e9))
+    without = xcurves.fit_scaling_law(few).curves.compare_scaling_laws(at_size_and_tokens=(7e9, 1.4e11))
+    assert without.curves.summary().startswith("No pair could be compared: a suite has no law.")
 
 
 @pytest.mark.slow

@@ -67,6 +67,16 @@ def _exp(amount: Any) -> Any:
     return np.exp(amount) - np.where(amount == -np.inf, np.inf, 0)
 
 
+RATIO = Scale(  # of the first to the second
+    name="ratio",
+    null=1.0,
+    read=_log,
+    write=_exp,
+    up=Words("higher", "the higher {noun}", "the highest {noun}"),
+    down=Words("lower", "the lower {noun}", "the lowest {noun}"),
+    by="by a factor of {}",
+    number="a factor of {}",
+)
 SPEED = Scale(  # of the first over the second
     name="ratio",
     null=1.0,

@@ -280,6 +280,9 @@ TUNING_CURVE = ResultKind(
         "best_mean_band": Var(_CURVE_CI, "simultaneous band of the mean best", "score", when="no select"),
         "difference": Var(_PAIRS, "difference of median best scores", "score", when="pairs"),
         "difference_band": Var(_PAIRS_CI, "simultaneous band of the difference of medians", "score", when=_MATCH),
+        "difference_band_simultaneous": Var(
+            _PAIRS_CI, "band of the difference of medians, for all pairs together", "score", when=_MATCH
+        ),
         "trials_to_match": Var(_PAIRS, "trials of the first with the median best of k of the second", when=_MATCH),
         "trials_to_match_ci": Var(_PAIRS_CI, "trials of the first that may match k of the second", when=_MATCH),
         "trials_to_match_reversed": Var(
@@ -304,7 +307,19 @@ TUNING_CURVE = ResultKind(
         "Median and mean of the best score seen in so many trials; the interval of the median holds for all numbers "
         "of trials together.",
     ),
-    statements=tuning_text.tuning_statements,
+    comparison=Comparison(
+        estimate="difference",
+        interval="difference_band_simultaneous",
+        p="",
+        noun=tuning_text.best_of_trials,
+        mean="best_median",
+        about=tuning_text.about,
+        pair=tuning_text.after_usual_trials,
+        reasons="scores that others select have no intervals",
+        own=tuning_text.trials_that_match,
+        more=tuning_text.more_of_trials,
+        holds=tuning_text.hold_together,
+    ),
     part=Part(None, trials_of_search, select_asked=asked_trials, refuses=True),
     views={
         "best": View(

@@ -78,7 +78,8 @@ def tuning_curve(
         ci_bound), for each k by itself, `best_median_band`, for all k together (it misses less often than it may:
         it reads a band of all quantiles at those of each k); `best_mean`, NaN for more trials than
         there are, and `best_mean_band`. With several algorithms, on (pair, trials): `difference` of the medians, first
-        minus second, and `difference_band`; `trials_to_match`, a number of trials: how many of the first have as good a
+        minus second, `difference_band`, and `difference_band_simultaneous`, for all pairs together;
+        `trials_to_match`, a number of trials: how many of the first have as good a
         median best as k of the second, with its set of numbers, `trials_to_match_ci`; `trials_to_match_reversed`, the
         same of the second for k of the first; infinite: never. `n_trials` (algorithm), a count, is a coordinate.
 
@@ -360,18 +361,24 @@ class _Tuning:
         if self.selecting:
             return {"difference": difference}
 
-        # Half of alpha for each side of a pair.
-        medians = tuning.best_medians(x, n, self.trials, self.alpha / 2, together=True)
         low, high = (ends[:, :, 0] for ends in bounds_beside_failed(x, self._ends))
-        a = np.clip(medians[:, first], low[first], high[first])
-        b = np.clip(medians[:, second], low[second], high[second])
         known = ((n[first] > 0) & (n[second] > 0))[:, np.newaxis, np.newaxis]
-        band = np.where(known, difference_band(a[1:], b[1:]), np.nan)
+
+        def bands(alpha: float) -> tuple[Floats, Floats, Floats]:
+            """Return the medians of both sides with their limits, half of alpha for each, and the band of these."""
+            medians = tuning.best_medians(x, n, self.trials, alpha / 2, together=True)
+            a = np.clip(medians[:, first], low[first], high[first])
+            b = np.clip(medians[:, second], low[second], high[second])
+            return a, b, np.where(known, difference_band(a[1:], b[1:]), np.nan)
+
+        a, b, band = bands(self.alpha)
+        *_, of_all_pairs = bands(self.alpha / len(self.pairs))
         needed, ci = tuning.trials_to_match(x[first], n[first], b, self.alpha / 2)
         reversed_needed, reversed_ci = tuning.trials_to_match(x[second], n[second], a, self.alpha / 2)
         return {
             "difference": difference,
             "difference_band": band,
+            "difference_band_simultaneous": of_all_pairs,
             "trials_to_match": needed,
             "trials_to_match_ci": ci,
             "trials_to_match_reversed": reversed_needed,
@@ -385,7 +392,7 @@ def _turned_back(values: dict[str, Floats]) -> dict[str, Floats]:
     for name, of_turned in values.items():
         if "match" in name:
             turned[name] = of_turned
-        elif name.endswith(("_ci", "_band")):
+        elif name.endswith(("_ci", "_band", "_simultaneous")):
             turned[name] = -of_turned[..., ::-1]
         else:
             turned[name] = -of_turned

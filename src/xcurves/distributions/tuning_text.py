@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.schema import Statement, statements
-from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number
+from xcurves.core.schema import About, Statement
+from xcurves.say.compared_pairs import Compared
+from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, span, units_of
+from xcurves.say.pairs import sides_of
 from xcurves.say.result_frames import bounds, frame_of
 
-_MOST_TASKS = 8  # with an answer of tuning curves each
+_MOST_TASKS = 8  # that have a sentence each
 _USUAL = 10  # trials that it is about, where there are as many
 _SEEN = (
     "The best score seen contains selection on the noise of scores: validation scores that choose the best trial, "
     "given beside test scores, leave it out."
 )
-_NOTHING = "There are too few trials to say how good the best of several is."
+_MATCHES = ("trials_to_match", "trials_to_match_reversed")  # of the first of a pair, and of the second
 _DRAWN = "Trials are taken for independent draws, as random search makes them."
 
 
@@ -36,132 +37,115 @@ def tuning_table(result: xr.Dataset) -> pd.DataFrame:
     return frame_of(columns, ["algorithm", "trials"])
 
 
-def tuning_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield who is ahead after some trials, each pair, each algorithm, and what the best score seen is."""
-    named = list(labels.named_tasks(result, "n_trials", ["algorithm"]))
-    cautions = [_DRAWN]
-    if "select" not in result.attrs:
-        cautions.append(_SEEN)
-    if len(named) == 1:
-        answer, matches = _ahead(named[0][0])
-        return statements(answer, [*matches, *_reaches(named[0][0])], cautions)
-    noun = labels.task_noun(result["n_trials"], ["algorithm"])
-    details = []
-    if len(named) <= _MOST_TASKS:
-        details = [f"{name}{_ahead(task)[0]}" for task, name in named]
-    answer = _best_of_tasks([task for task, _ in named], noun)
-    return statements(answer, details, cautions)
+def after_usual_trials(result: xr.Dataset) -> xr.Dataset:
+    """Return a result at the number of trials that its answer is about, task by task; one algorithm makes no pair.
 
-
-def _usual_trials(result: xr.Dataset) -> int:
-    """Return which number of trials to speak of, by its index.
-
-    It is the last up to ten of which every algorithm says enough, otherwise the first of which one does.
+    It is the last up to ten of which every algorithm says enough, otherwise the first of which one does. Matched is the
+    best after half as many, so that others may need more and still have them.
     """
+    trials = result["trials"]
     known = result["best_median"].notnull()
-    says_enough = known.any("algorithm")
-    if known.all("algorithm").any():
-        says_enough = known.all("algorithm")
-    few = np.flatnonzero(says_enough & (result["trials"] <= _USUAL))
-    if few.size:
-        return int(few[-1])
-    return int(says_enough.argmax("trials"))
+    every, some = known.all("algorithm"), known.any("algorithm")
+    says_enough = every.where(every.any("trials"), some)
+    few = says_enough & (trials <= _USUAL)
+    last = len(trials) - 1 - few.isel(trials=slice(None, None, -1)).argmax("trials")
+    usual = last.where(few.any("trials"), says_enough.argmax("trials")).astype(int)
+    after = result.isel(trials=usual)
+    if "difference" not in result:
+        none = np.array([], dtype=str)
+        coords = {"pair": none, "algorithm_a": ("pair", none), "algorithm_b": ("pair", none)}
+        return after.assign(
+            difference=after["best_median"].isel(algorithm=[]).rename(algorithm="pair").drop_vars("pair")
+        ).assign_coords(coords)
+    if _MATCHES[0] not in result:
+        return after
+    half = (trials <= np.maximum(1, after["trials"] // 2)).sum("trials").clip(1) - 1
+    matched = result.isel(trials=half)
+    ends = {f"{name}_ci": matched[f"{name}_ci"].variable for name in _MATCHES}
+    numbers = {name: matched[name].variable for name in _MATCHES}
+    return after.assign(ends | numbers).assign(matched=matched["trials"].variable)
 
 
-def _best(result: xr.Dataset, at: int) -> xr.Dataset | None:
-    """Return the algorithm with the best median after the number of trials `at` an index, with all its numbers."""
-    if result["best_median"].isnull().all():
-        return None
-    upward = result["best_median"].isel(trials=at)
-    if not result.attrs.get("higher_is_better", 1):
-        upward = -upward
-    best = upward.fillna(-np.inf).argmax("algorithm")
-    return result.isel(algorithm=int(best))
+def best_of_trials(after: xr.Dataset) -> str:
+    """Return what algorithms are compared by: "median best score of 6 trials"."""
+    numbers = np.unique(after["trials"]).tolist()
+    trials = "trial" if numbers == [1] else "trials"
+    return f"median best score of {span(numbers)} {trials}"
 
 
-def _ahead(result: xr.Dataset) -> tuple[str, list[str]]:
-    """Return whose best score seen is best after some trials and by how much; how many trials others need to match."""
-    usual = _usual_trials(result)
-    best = _best(result, usual)
-    if best is None:
-        return _NOTHING, []
-    name = best["algorithm"].item()
-    after = best.isel(trials=usual)
-    k = count(after["trials"].item(), "trial")
-    median = number(after["best_median"].item())
+def about(after: xr.Dataset) -> About:
+    """Return all algorithms, and what is said where none can be compared: too few trials, or one algorithm."""
+    names = [str(name) for name in after["algorithm"].to_numpy().tolist()]
+    if after["best_median"].isnull().all():
+        return About(names, instead="There are too few trials to say how good the best of several is.")
+    if len(names) == 1:
+        return About(names, instead=_of_one(after))
+    return About(names)
+
+
+def _of_one(after: xr.Dataset) -> str:
+    """Return how good the best of some trials of the only algorithm is."""
+    median = after["best_median"].item()
+    ends = (np.nan, np.nan)
     if "best_median_band" in after:
-        ends = ends_of(after["best_median_band"])
-        median = estimated(after["best_median"].item(), *ends)
-    answer = f"After {k} the best score seen has a median of {median} for {name}"
-
-    pairs = []
-    if "difference" in result:
-        pairs = [pair for pair in labels.each_of(result, "pair") if name in _sides(pair)]
-    # Matched is the best after half as many trials, so that others may need more and still have them.
-    most = max(1, after["trials"].item() // 2)
-    half = int(np.flatnonzero(result["trials"] <= most).max(initial=0))
-    behind = [_how_far_behind(pair.isel(trials=usual), name) for pair in pairs]
-    needed = [_trials_to_match(pair.isel(trials=half), name) for pair in pairs]
-    amounts = [each for each in behind if each]
-    matches = [each for each in needed if each]
-
-    if amounts:
-        answer += f", ahead of {joined(amounts, most=4)}"
-    if len(pairs) == 1 and amounts and matches:  # of one pair all is one sentence
-        return f"{answer}; {matches[0]}.", []
-    if len(pairs) == 1 or not matches:
-        return f"{answer}.", []
-    return f"{answer}.", [f"{joined(matches, '; ')}."]
+        ends = ends_of(after["best_median_band"].isel(algorithm=0))
+    said = estimated(median, *ends, units_of(after["best_median"]))
+    if np.isnan(ends).all():
+        said = quantity(median, units_of(after["best_median"]))
+    k = count(after["trials"].item(), "trial")
+    return f"The best score of {k} of {after['algorithm'].item()} has a median of {said}."
 
 
-def _sides(pair: xr.Dataset) -> tuple[object, object]:
-    """Return both algorithms of a pair."""
-    return pair["algorithm_a"].item(), pair["algorithm_b"].item()
+def trials_that_match(after: xr.Dataset, made: Sequence[Compared]) -> Iterator[Statement]:
+    """Yield how many trials others need to match the best."""
+    best = made[0].best
+    if best is None or _MATCHES[0] not in after:
+        return
+    needed = [
+        _trials_to_match(pair, best, names)
+        for names, pair in zip(sides_of(after), labels.each_of(after, "pair"), strict=True)
+        if best in names
+    ]
+    known = [each for each in needed if each]
+    if known:
+        yield Statement("detail", f"{joined(known, '; ')}.")
 
 
-def _other_side(pair: xr.Dataset, best: object) -> object:
-    """Return the algorithm of a pair that is not the best."""
-    first, second = _sides(pair)
-    if first == best:
-        return second
-    return first
-
-
-def _how_far_behind(pair: xr.Dataset, best: object) -> str | None:
-    """Return how far the other of a pair is behind after some trials: "A by 0.018 (0.016 to 0.02)"."""
-    difference = pair["difference"].item()
-    if np.isnan(difference):
-        return None
-    behind = f"{_other_side(pair, best)} by {number(abs(difference))}"
-    if "difference_band" not in pair:
-        return behind
-
-    # The band is of the first less the second: here of the best less the other, or the reverse where low is better.
-    best_is_first = pair["algorithm_a"].item() == best
-    higher = bool(pair.attrs.get("higher_is_better", 1))
-    low, high = ends_of(pair["difference_band"], turned=best_is_first != higher)
-    limits = interval(low, high)
-    if low <= 0 <= high:
-        limits += ", not shown"
-    return f"{behind} ({limits})"
-
-
-def _trials_to_match(pair: xr.Dataset, best: object) -> str | None:
-    """Return what the other of a pair needs to match the best: "A needs 31 trials (20 to 55) to match B's 5"."""
-    best_is_first = pair["algorithm_a"].item() == best
-    name = "trials_to_match"
-    if best_is_first:
-        name = "trials_to_match_reversed"
-    if name not in pair:
-        return None
-    ends = ends_of(pair[f"{name}_ci"])
-    if np.isnan(ends[0]):
-        return None
+def _trials_to_match(pair: xr.Dataset, best: str, names: tuple[str, str]) -> str:
+    """Return what the other of a pair needs to match the best: "A needs 31 trials (20 to 55) to match the 5 of B"."""
+    first, second = names
+    name, other = _MATCHES[0], first
+    if best == first:
+        name, other = _MATCHES[1], second
+    low, high = ends_of(pair[f"{name}_ci"])
+    if np.isnan(low):
+        return ""
     needed = pair[name].item()
-    trials = f"{interval(*ends)} trials".replace("at least 1 trials", "at least 1 trial")
+    trials = f"{interval(low, high)} {'trial' if (low, high) == (1, np.inf) else 'trials'}"
     if np.isfinite(needed):
-        trials = f"{count(needed, 'trial')} ({interval(*ends)})"
-    return f"{_other_side(pair, best)} needs {trials} to match {best}'s {number(pair['trials'].item())}"
+        trials = f"{count(needed, 'trial')} ({interval(low, high)})"
+    return f"{other} needs {trials} to match the {number(pair['matched'].item())} of {best}"
+
+
+def more_of_trials(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield how far the numbers of trials reach in each of a few tasks, and what the best score seen is."""
+    named = list(labels.named_tasks(result, "n_trials", ["algorithm"]))
+    if len(named) <= _MOST_TASKS:
+        for task, name in named:
+            for text in _reaches(task):
+                yield Statement("detail", f"{name}{text}")
+    yield Statement("caution", _DRAWN)
+    if "select" not in result.attrs:
+        yield Statement("caution", _SEEN)
+
+
+def hold_together(result: xr.Dataset) -> Iterator[str]:
+    """Yield what intervals hold for."""
+    n_pairs = result.sizes.get("pair", 0)
+    if "difference_band_simultaneous" in result and n_pairs > 1:
+        yield f"Intervals hold for all numbers of trials and the {n_pairs} pairs together."
+    elif "difference_band_simultaneous" in result:
+        yield "The interval holds for all numbers of trials together."
 
 
 def _reaches(result: xr.Dataset) -> Iterator[str]:
@@ -181,23 +165,3 @@ def _reaches(result: xr.Dataset) -> Iterator[str]:
             continue
         reach = int(np.log(0.5) / np.log(1 - 1 / n) + 1e-9)
         yield f"{count(n, 'trial')}{each} of {whose} say how good the median best is up to {count(reach, 'trial')}."
-
-
-def _best_of_tasks(tasks: list[xr.Dataset], noun: str) -> str:
-    """Return in how many tasks each algorithm has the best median."""
-    numbers_of_trials = set()
-    n_best = Counter[str]()
-    for task in tasks:
-        usual = _usual_trials(task)
-        best = _best(task, usual)
-        if best is not None:
-            numbers_of_trials.add(best["trials"].to_numpy()[usual].item())
-            n_best[str(best["algorithm"].item())] += 1
-    if not n_best:
-        return _NOTHING
-    ks = sorted(numbers_of_trials)
-    after = f"{listed(ks)} trials"
-    if len(ks) == 1:
-        after = count(ks[0], "trial")
-    counts = listed([f"{name} in {number(times)}" for name, times in n_best.items()])
-    return f"After {after} the median best score seen is best of {counts} of {len(tasks)} {noun}s."

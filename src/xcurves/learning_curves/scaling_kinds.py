@@ -12,7 +12,8 @@ import xarray as xr
 from xcurves.core.applicability import NotApplicableError
 from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
-from xcurves.core.schema import PAIR_COORDS, Drawing, Part, ResultKind, Var, View
+from xcurves.core.scales import RATIO
+from xcurves.core.schema import PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.core.variables import one_where, with_interval
 from xcurves.learning_curves.shared_variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
@@ -177,5 +178,16 @@ COMPARE_SCALING_LAWS = _of_law(
         "Pairs of suites: ratio of losses, and how many times the compute the second needs for the same loss, with "
         "intervals for all pairs together.",
     ),
-    statements=scaling_text.suite_statements,
+    comparison=Comparison(
+        estimate="ratio",
+        interval="ratio_ci",
+        p="",
+        noun=scaling_text.need,
+        claims=scaling_text.claims_of_suites,
+        direction=lambda _: "lower",
+        pair=scaling_text.pairs_of_suites,
+        reasons=scaling_text.without_ratio,
+        more=scaling_text.more_of_suites,
+        scale=RATIO,
+    ),
 )

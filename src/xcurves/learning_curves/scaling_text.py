@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xcurves.core.schema import Statement, statements
+from xcurves.core import labels
+from xcurves.core.schema import Claim, Statement, statements
 from xcurves.learning_curves.scaling_laws import PARAMS, SIZES
 from xcurves.learning_curves.text import Row, between, rows_of
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.say.numbers import estimated, interval, joined, listed, number, percent
+from xcurves.say.pairs import sides_of
 from xcurves.say.result_frames import bounds, frame_of
 
+_LOSS = "loss"  # what suites are compared for, beside budgets
 MISSED = 0.02  # backtest error from which a law is named
 _WORDS = 52  # of an answer
 _LINES = 6  # about laws
@@ -167,48 +170,50 @@ def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
     return statements(_brief([prefix + said for prefix, said in _budgets(result)], _ONE_LAW), [], [_OF_RUNS])
 
 
-def _say_losses(row: Row) -> str:
-    """Return how the losses of two suites compare, the one with the lower loss first."""
-    first, second, ratio, (low, high) = (row.algorithm_b, row.algorithm_a, row.loss_ratio, row.loss_ratio_ci)
-    if isnan(ratio):
-        return "nothing can be said: a suite has no law"
-    if ratio > 1:
-        first, second, ratio, low, high = second, first, 1 / ratio, 1 / high, 1 / low
-    sentence = f"{first} has {estimated(ratio, low, high, digits=4)} times the loss of {second}"
-    if low <= 1 <= high:
-        sentence += ", no difference is shown"
-    return sentence
+def pairs_of_suites(result: xr.Dataset) -> xr.Dataset:
+    """Return ratios of what suites need, losses at one size or compute for equal loss, each the second to the first."""
+    if "pair" not in result.dims:  # one was selected
+        result = result.expand_dims("pair").assign_coords(
+            {side: ("pair", [result[side].item()]) for side in ("algorithm_a", "algorithm_b")}
+        )
+    given = {}
+    if "loss_ratio" in result:
+        given[_LOSS] = ("loss_ratio", result)
+    if "compute_multiplier" in result:
+        for budget in labels.each_of(result, "flop"):
+            given[f"{budget['flop'].item()}"] = ("compute_multiplier", budget)
+    ratios = [part[name].drop_vars("flop", errors="ignore") for name, part in given.values()]
+    ends = [part[f"{name}_ci_simultaneous"].drop_vars("flop", errors="ignore") for name, part in given.values()]
+    asked = pd.Index(list(given), name="asked")
+    paired = xr.Dataset({"ratio": xr.concat(ratios, asked), "ratio_ci": xr.concat(ends, asked)}, attrs=result.attrs)
+    return paired.assign_coords(algorithm_a=result["algorithm_b"], algorithm_b=result["algorithm_a"])
 
 
-def suite_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield by how much the losses of suites differ, and what compute that is worth."""
-    given = [name for name in ("loss_ratio", "compute_multiplier") if name in result] or ["exponent_difference"]
-    names = [*given, "algorithm_a", "algorithm_b"]
-    together = {f"{name}_ci": result[f"{name}_ci_simultaneous"] for name in given}
-    said: list[str] = []
-    if "compute_multiplier" in given:
-        names.append("flop")
-    for row in rows_of(result, names, ["pair"], more=together):
-        a, b = row.algorithm_a, row.algorithm_b
-        if "loss_ratio" in given:
-            where = f"{amount(result.attrs['model_size'])} parameters and {amount(result.attrs['tokens'])} tokens"
-            said.append(f"{row.prefix}at {where} {_say_losses(row)}")
-        if "compute_multiplier" in given:
-            for flop, times, ends in zip(row.flop, row.compute_multiplier, row.compute_multiplier_ci, strict=True):
-                sentence = f"the law of {b} never reaches the loss of {a} at {number(flop)} FLOP"
-                if not isnan(times):
-                    needed = estimated(times, *ends)
-                    sentence = f"for the loss of {a} at {number(flop)} FLOP {b} needs {needed} times the compute"
-                said.append(row.prefix + sentence)
-        if "exponent_difference" in given:
-            gap = estimated(row.exponent_difference, *row.exponent_difference_ci)
-            said.append(
-                f"{row.prefix}the best model size grows as compute to powers that differ by {gap}, {a} less {b}"
-            )
-    details = ["Suites are taken to be trained separately."]
-    if result.sizes.get("pair", 1) > 1:
-        details.append("Intervals hold for all pairs of suites together.")
-    return statements(_brief(said), details)
+def claims_of_suites(paired: xr.Dataset) -> list[Claim]:
+    """Return what suites are compared for: losses at one size, and compute at each budget."""
+    return [Claim("asked", label) for label in np.atleast_1d(paired["asked"].to_numpy()).tolist()]
+
+
+def need(part: xr.Dataset) -> str:
+    """Return what is compared: "loss at 7 B parameters and 140 B tokens"."""
+    if part["asked"] == _LOSS:
+        return f"loss at {amount(part.attrs['model_size'])} parameters and {amount(part.attrs['tokens'])} tokens"
+    return f"compute for equal loss at {number(float(part['asked'].item()))} FLOP"
+
+
+def without_ratio(part: xr.Dataset) -> dict[frozenset[str], str]:
+    """Return why pairs have no ratio, if they have none."""
+    if part["asked"] == _LOSS:
+        return dict.fromkeys(map(frozenset, sides_of(part)), "a suite has no law")
+    return {
+        frozenset((second, first)): f"the law of {second} never reaches the loss of {first}, or one has none"
+        for second, first in sides_of(part)
+    }
+
+
+def more_of_suites(_: xr.Dataset) -> Iterator[Statement]:
+    """Yield what intervals rest on."""
+    yield Statement("detail", "Suites are taken to be trained separately.")
 
 
 def law_table(result: xr.Dataset) -> pd.DataFrame:

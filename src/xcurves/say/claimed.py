@@ -22,6 +22,7 @@ class Claimed(NamedTuple):
     part: xr.Dataset
     about: About
     made: Compared
+    is_apart: bool  # whether it has estimates of its own, and so a verdict
 
     @property
     def is_tested(self) -> bool:
@@ -50,7 +51,8 @@ def tested_claims(comparison: Comparison, paired: xr.Dataset) -> list[Claim]:
     claims = list(comparison.claims(paired))
     if len(claims) == 1:
         return claims
-    return [claim for claim in claims if by_claim(paired, claim)[comparison.p].notnull().any()] or claims[-1:]
+    tested = comparison.p or comparison.interval
+    return [claim for claim in claims if by_claim(paired, claim)[tested].notnull().any()] or claims[-1:]
 
 
 def part_of(comparison: Comparison, result: xr.Dataset) -> xr.Dataset:
@@ -71,10 +73,14 @@ def displayed(comparison: Comparison, part: xr.Dataset) -> xr.Dataset:
 
 def claimed(comparison: Comparison, paired: xr.Dataset) -> list[Claimed]:
     """Return what is said of one task, or benchmark, by each claim."""
-    return [_claimed(comparison, by_claim(paired, claim), claim) for claim in comparison.claims(paired)]
+    dims = paired[comparison.estimate].dims
+    return [
+        _claimed(comparison, by_claim(paired, claim), claim, is_apart=claim.dim in dims)
+        for claim in comparison.claims(paired)
+    ]
 
 
-def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim) -> Claimed:
+def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim, *, is_apart: bool) -> Claimed:
     """Return what is said of one task by one claim."""
     shown = displayed(comparison, part)
     rows = verdict_rows(shown)
@@ -106,7 +112,7 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim) -> Claimed:
         scale=comparison.scale,
         reasons=reasons_of(comparison, part),
     )
-    return Claimed(claim, part, about, made)
+    return Claimed(claim, part, about, made, is_apart)
 
 
 def reasons_of(comparison: Comparison, part: xr.Dataset) -> Reasons:

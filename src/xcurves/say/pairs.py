@@ -6,7 +6,7 @@ Every table, sentence and picture takes its pairs from here, so that none contra
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from math import isnan
+from math import isnan, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -316,6 +316,8 @@ def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[
     """Return the rows of every task in C order over dims, as `rows_of` those of one."""
     sides = sides_of(displayed)
     n_pairs = len(sides)
+    if not n_pairs:
+        return [[] for _ in range(prod(displayed.sizes[dim] for dim in dims))]
     bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose(*dims, "pair", "ci_bound")
     every = [bounds.to_numpy().reshape(-1, n_pairs, 2).tolist()]
     for name in ("amount", "p", "shown", SWAPPED):

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.schema import Comparison, Statement
+from xcurves.core.schema import Claim, Comparison, Statement
 from xcurves.say.claimed import Claimed, by_claim, claimed, displayed, paired_of, reasons_of, tested_claims
 from xcurves.say.compared_pairs import means_of
 from xcurves.say.numbers import capitalized, count, listed, small, unadjusted_over_tasks
@@ -35,14 +35,18 @@ def statements_of(comparison: Comparison, result: xr.Dataset) -> Iterator[Statem
     paired = paired_of(comparison, result)
     dims = [claim.dim for claim in comparison.claims(paired)]
     tasks = list(labels.named_tasks(paired, comparison.estimate, dims))
-    noun = labels.task_noun(paired[comparison.estimate])
+    noun = labels.task_noun(paired[comparison.estimate], dims)
     if len(tasks) == 1 or comparison.verdicts > 1:
         yield from _verdicts(comparison, tasks)
     else:
-        part = by_claim(paired, tested_claims(comparison, paired)[0])
-        yield Statement("answer", _best_by_task(comparison, part, noun))
-        for floor in comparison.floor(part):
-            yield Statement("answer", floor.text)
+        claims = tested_claims(comparison, paired)
+        if claims[0].dim not in paired[comparison.estimate].dims:
+            claims = claims[:1]
+        for claim in claims:
+            part = by_claim(paired, claim)
+            yield Statement("answer", _best_by_task(comparison, part, claim, noun))
+            for floor in comparison.floor(part):
+                yield Statement("answer", floor.text)
     yield from comparison.more(result)
 
     of_each = f" of a {noun}" if len(tasks) > 1 else ""
@@ -83,7 +87,11 @@ def _verdicts(comparison: Comparison, tasks: Sequence[tuple[xr.Dataset, str]]) -
                 yield Statement(role, f"{name}{text}")
     n_more = len(tasks) - comparison.verdicts
     if n_more > 0:
-        yield Statement("answer", f"And {n_more} more: the table has all.")
+        yield Statement("answer", _more_in_table(n_more))
+
+
+def _more_in_table(n_more: int) -> str:
+    return f"And {n_more} more: the table has all."
 
 
 def _for_claim(each: Claimed, text: str) -> str:
@@ -116,11 +124,11 @@ def _verdict(comparison: Comparison, claims: Sequence[Claimed]) -> tuple[list[st
         following = list(_what_next(comparison, first))
     beside = [left_out_sentence(main.made, name, has) for name, has in main.about.left_out]
     if main is first:
-        of_others = [text for other in others for text in _of_other(first, other, short=bool(beside))]
+        of_others = [text for other in others for text in _of_other(comparison, first, other, short=bool(beside))]
     best, said = best_sentence(main.made), list(claim_sentences(main.made))
     sentences = [*about.before, best, *said, *beside, *following, *of_others]
     if main is first:
-        return within_words(sentences, [*beside[:0:-1], *following, *said[1:], *of_others, *beside])
+        return within_words(sentences, [*beside[:0:-1], *following, *said[1:], *of_others[::-1], *beside])
     return within_words(sentences, [*beside[::-1], *said[1:], *following])
 
 
@@ -136,8 +144,11 @@ def _what_next(comparison: Comparison, each: Claimed) -> Iterator[str]:
         yield from next_sentence(rivals, needed)
 
 
-def _of_other(first: Claimed, other: Claimed, *, short: bool) -> Iterator[str]:
-    """Yield what is shown of the best by another claim, if one is named."""
+def _of_other(comparison: Comparison, first: Claimed, other: Claimed, *, short: bool) -> Iterator[str]:
+    """Yield what is shown of the best by another claim, if one is named; or the verdict by it."""
+    if other.is_apart:
+        yield " ".join(_verdict(comparison, [other])[0])
+        return
     where = capitalized(other.claim.on)
     if not other.is_tested:
         if other.about.untested:
@@ -180,8 +191,8 @@ def _beside_reference(comparison: Comparison, claims: Sequence[Claimed]) -> tupl
     return [*before, first, *after], every[1:]
 
 
-def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
-    """Return in how many tasks each algorithm is best, and in how many that is shown."""
+def _best_by_task(comparison: Comparison, paired: xr.Dataset, claim: Claim, noun: str) -> str:
+    """Return in how many tasks each algorithm is best, and in how many that is shown by a claim."""
     shown = displayed(comparison, paired)
     dims = labels.task_dims(paired[comparison.estimate])
     n_best = Counter[str]()
@@ -211,16 +222,25 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
     leads = words.of_all.format(noun=comparison.noun(paired))
     if "reference" in paired.attrs:
         leads = f"beside {paired.attrs['reference']}, {leads}"
+    is_shown = "the best is shown" if n_shown else "is the best shown"
+    on = f" {claim.on}" if claim.on else ""
     return (
-        f"{capitalized(leads)} of {count(n_best.total(), noun)}: {counts}; in "
-        f"{n_shown or 'none'} of them, each tested by itself, it is shown to be {words.beside} than {others}."
+        f"{capitalized(leads)} of {count(n_best.total(), noun)}: {counts}. In {n_shown or 'none'} of them, each tested "
+        f"by itself, {is_shown} to be {words.beside} than {others}{on}."
     )
 
 
 def _nothing_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
-    """Return that no pair of any task could be compared, and why."""
-    tasks = labels.tasks_of(paired, comparison.estimate)
-    reasons = list(filter(None, dict.fromkeys(why for task in tasks for why in reasons_of(comparison, task).values())))
+    """Return that no pair of any task could be compared, and why, or what is said of tasks in place of that."""
+    tasks = list(labels.named_tasks(paired, comparison.estimate))
+    abouts = [(name, comparison.about(task)) for task, name in tasks[:_MOST_BEST]]
+    instead = [f"{name}{about.instead}" for name, about in abouts if about is not None and about.instead]
+    if len(tasks) > _MOST_BEST:
+        instead.append(_more_in_table(len(tasks) - _MOST_BEST))
+    if len(instead) > 1:
+        return " ".join(instead)
+    every = dict.fromkeys(why for task, _ in tasks for why in reasons_of(comparison, task).values())
+    reasons = list(filter(None, every))
     said = f"In no {noun} could any pair be compared"
     if reasons:
         said += f": {'; '.join(reasons)}"

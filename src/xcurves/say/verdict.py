@@ -36,14 +36,12 @@ def within_words(sentences: Sequence[str], leave_first: Sequence[str]) -> tuple[
     Of `leave_first` as many are left out as is needed, one after the other.
     """
     kept = list(sentences)
-    left = []
     for sentence in leave_first:
         if n_words(kept) <= MOST_WORDS:
             break
         if sentence in kept:
             kept.remove(sentence)
-            left.append(sentence)
-    return kept, left
+    return kept, [sentence for sentence in sentences if sentence not in kept]
 
 
 def n_words(sentences: Iterable[str]) -> int:
