@@ -282,7 +282,7 @@ def test_an_absent_task_leaves_the_sentences_of_the_others_whole(three):
     with pytest.warns(UserWarning, match="p is NaN"):
         pairs = xcurves.pairwise(spoilt, n_resamples=500, rng=0)
     assert "nan" not in pairs.curves.summary()
-    assert pairs.curves.summary().startswith("The highest mean score over training of 1 task: a2 in 1; ")
+    assert pairs.curves.summary().startswith("The highest mean score over training of 1 task: a2 in 1. ")
     contrast = xcurves.contrast(spoilt, {"a0": 1, "a1": -1}, rng=0)
     assert "nan" not in contrast.curves.summary()
     assert "task 'x': Of the contrast of scores nothing can be said" in contrast.curves.summary()

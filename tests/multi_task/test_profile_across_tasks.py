@@ -1,5 +1,8 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
+import scipy
 
 import xcurves
 from across_reference import CASES, needed
@@ -7,6 +10,7 @@ from layers import slow
 from oracles import flips_min_p
 from refusals import refused
 from strategies import make_curves
+from xcurves import kinds
 from xcurves.core.validation import check_curves
 from xcurves.multi_task.profile_across_tasks import score_fractions
 
@@ -88,10 +92,74 @@ def test_fractions_are_refused(fractions):
         xcurves.profile_across_tasks(make(), fractions=fractions)
 
 
+def subset_interval(d, level):
+    """Return the ends between means of subsets, of which so few lie outside (Hartigan 1969), by a plain loop."""
+    n = len(d)
+    means = sorted(
+        sum(d[i] for i in chosen) / len(chosen) for k in range(1, n + 1) for chosen in combinations(range(n), k)
+    )
+    rare = int(level * 2**n / 2 + 1e-9)
+    return [means[rare - 1], means[-rare]] if rare else [-np.inf, np.inf]
+
+
+@pytest.mark.parametrize("n_lacking", [0, 2])
+def test_the_mean_over_training_has_its_difference_and_an_interval_of_all_pairs(n_lacking):
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(9, 3, 4, 5)) + np.array([1.5, 0.0, 0.3])[:, np.newaxis, np.newaxis]
+    curves = make_curves(values, task=list("abcdefghi"))
+    if n_lacking:
+        curves[:n_lacking, 2] = np.nan
+    found = xcurves.profile_across_tasks(curves, fractions=5, rng=0)
+    mean = {name: curves.sel(algorithm=name).mean(["run", "training"]) for name in curves["algorithm"].to_numpy()}
+    for pair in found["pair"].to_numpy():
+        first, second = pair.split(" - ")
+        d = (mean[first] - mean[second]).dropna("task").to_numpy().tolist()
+        of_pair = found.sel(pair=pair)
+        np.testing.assert_allclose(of_pair["mean_difference"], np.mean(d), rtol=1e-9)
+        np.testing.assert_allclose(of_pair["mean_difference_ci_simultaneous"], subset_interval(d, 0.05 / 3), rtol=1e-9)
+    as_pairs = {(each["first"], each["second"]): each for each in found.curves.to_dict()["pairs"]}
+    best = as_pairs["a0", "a1"]
+    assert best["difference"] == pytest.approx(found["mean_difference"].sel(pair="a0 - a1").item())
+    assert best["p"] == found["mean_pvalue_adjusted"].sel(pair="a0 - a1").item()
+
+
+def test_the_mean_over_training_is_that_of_across_tasks():
+    found = xcurves.profile_across_tasks(make(), fractions=3, rng=0)
+    whole = xcurves.across_tasks(make(), rng=0).sel(task_effect="random")
+    np.testing.assert_allclose(found["mean_difference"], whole["difference"], rtol=1e-9)
+    np.testing.assert_allclose(found["mean_difference_ci_simultaneous"], whole["difference_ci_simultaneous"])
+
+
+def test_of_many_tasks_the_interval_of_the_mean_is_near_that_of_student():
+    curves = make(40)
+    found = xcurves.profile_across_tasks(curves, fractions=3, n_resamples=9999, rng=0).isel(pair=0)
+    d = -curves.mean(["run", "training"]).diff("algorithm").to_numpy().ravel()
+    low, high = scipy.stats.t.interval(0.95, len(d) - 1, d.mean(), scipy.stats.sem(d))
+    np.testing.assert_allclose(found["mean_difference"], d.mean(), rtol=1e-9)
+    np.testing.assert_allclose(found["mean_difference_ci_simultaneous"], [low, high], atol=0.05 * (high - low))
+
+
 def test_sentences():
-    said = xcurves.profile_across_tasks(make(10) + 0.0, fractions=5).curves.summary().split("\n")[0]
-    assert said.startswith("Over 10 tasks ")
-    assert "of the budget (smallest adjusted p " in said
+    found = xcurves.profile_across_tasks(make(10) + 0.0, fractions=5)
+    said = found.curves.summary().split("\n")[0]
+    assert said.startswith("Over 10 tasks like these, a1 is higher than a0 at ")
+    assert " of the budget (smallest adjusted p = " in said
+    (row,) = found.curves.to_dict()["pairs"]
+    np.testing.assert_allclose(row["ci"], -found["mean_difference_ci_simultaneous"].to_numpy()[0, ::-1])
+    assert (
+        ". a1 has the higher mean score over training. On tasks like these it is shown to be higher than a0, " in said
+    )
+    assert f"by {row['difference']:.2f} ({row['ci'][0]:.2f} to {row['ci'][1]:.2f}; p = " in said
+    few = xcurves.profile_across_tasks(make(3), fractions=5).curves.summary()
+    assert few.startswith("a1 has the higher mean score over training over 3 tasks. ")
+    assert "no difference could be tested: they share 3 tasks, too few for a p." in few
+
+
+def test_the_first_picture_is_still_where_curves_differ():
+    """Which part is drawn first does not depend on what has pairs."""
+    part = kinds.kind("profile_across_tasks").part
+    assert part.along
+    assert not kinds.kind("across_tasks").part.along
 
 
 def test_panels_of_single_algorithms_have_no_bars_of_pairs():

@@ -35,7 +35,6 @@ from xcurves.frames.make_curves import rows_said
 from xcurves.public_names import SEVERAL_TASKS
 from xcurves.reporting import analyze
 from xcurves.results import find_kind, parts_of, prepare
-from xcurves.say.comparing import pairs_of
 
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
 
@@ -312,7 +311,7 @@ def _first_picture(tree: xr.DataTree) -> tuple[Any, str | None]:
     """Return what is drawn first, and its view."""
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
     for kind, result in parts.values():
-        if kinds.OPENS.get(kind.name) == SEVERAL_TASKS and not pairs_of(kind):
+        if kinds.OPENS.get(kind.name) == SEVERAL_TASKS and kind.part and kind.part.along:
             return result, next(iter(kind.views))
     (curves,) = tree["curves"].to_dataset().data_vars.values()
     one_task = all(curves.sizes[dim] == 1 for dim in extra_dims(curves))

@@ -177,7 +177,7 @@ def pairs_of_suites(result: xr.Dataset) -> xr.Dataset:
             {side: ("pair", [result[side].item()]) for side in ("algorithm_a", "algorithm_b")}
         )
     given = {}
-    if "loss_ratio" in result:
+    if "loss_ratio" in result or "compute_multiplier" not in result:  # a selection may lack both
         given[_LOSS] = ("loss_ratio", result)
     if "compute_multiplier" in result:
         for budget in labels.each_of(result, "flop"):

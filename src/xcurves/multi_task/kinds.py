@@ -393,6 +393,10 @@ PROFILE_ACROSS_TASKS = ResultKind(
         ),
         "pvalue_adjusted": Var(_FRACTION, "randomization p-value adjusted over all fractions and pairs"),
         "pvalue": Var(_FRACTION, "randomization p-value of the fraction by itself"),
+        "mean_difference": Var(_PAIR, "mean over tasks of the difference of means over training", "score"),
+        "mean_difference_ci_simultaneous": Var(
+            (*_PAIR, "ci_bound"), "interval of that difference, for all pairs together", "score"
+        ),
         "mean_pvalue_adjusted": Var(
             _PAIR,
             "randomization p-value of the mean over training, adjusted over pairs",
@@ -419,7 +423,18 @@ PROFILE_ACROSS_TASKS = ResultKind(
         "Pairs of algorithms at fractions of the budget: mean difference over tasks, its interval and p, which "
         "hold for all fractions of all pairs together and for tasks like these.",
     ),
-    statements=profile_text.aggregate_statements,
+    comparison=Comparison(
+        estimate="mean_difference",
+        interval="mean_difference_ci_simultaneous",
+        p="mean_pvalue_adjusted",
+        noun=profile_text.mean_over_training,
+        claims=profile_text.claim,
+        about=profile_text.about,
+        reasons=profile_text.untested,
+        verdicts=4,
+        own=profile_text.each_pair,
+        holds=profile_text.about_bands,
+    ),
     part=Part(
         6,
         partial(several_tasks, least_levels=2),

@@ -29,6 +29,7 @@ from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.task_options import TaskGroups, at_common_levels, refuse_strangers
 
+_OF_MEAN = ("difference", "difference_ci_simultaneous")
 _INTERVALS = ("difference_ci", "difference_ci_simultaneous")
 
 
@@ -76,8 +77,9 @@ def profile_across_tasks(
         budget_fraction), its `difference_ci` at the fraction by itself, `difference_ci_simultaneous` at all fractions
         of all pairs together and `difference_band` at all fractions of the pair (pair, budget_fraction, ci_bound);
         `pvalue` and `pvalue_adjusted` (pair, budget_fraction), over all fractions of all pairs; `band_method` (pair),
-        how the band was made: 0 not at all, 1 by residuals, 2 by subset means; `mean_pvalue_adjusted` (pair), of the
-        mean over training, adjusted over pairs. For these tasks, in score units:
+        how the band was made: 0 not at all, 1 by residuals, 2 by subset means. Of the mean over training:
+        `mean_difference` (pair) with `mean_difference_ci_simultaneous` (pair, ci_bound), for all pairs together, in
+        score units, and `mean_pvalue_adjusted` (pair), adjusted over pairs. For these tasks, in score units:
         `mean_curve` (algorithm, budget_fraction) over the tasks that have all algorithms and `mean_curve_band`
         (algorithm, budget_fraction, ci_bound). Counts: `n_tasks` and `n_resamples` (pair). NaN at fractions below the
         first level of a task.
@@ -96,11 +98,12 @@ def profile_across_tasks(
     exponential ones some fraction is shown in .07 to .10 of data sets without a difference.
 
     `difference_ci` is the exact interval of the subset means, `difference_ci_simultaneous` that at a level divided by
-    the number of fractions of all pairs, of those that have tasks enough for a p of the level. The band of six families
-    or more that weigh alike, the heaviest at most 1.5 times the lightest, is :math:`\Delta(f) \pm c \cdot s(f)`, where
-    ``c`` is the critical value of the largest \|T\| over ``f`` of the differences less their mean. Of unlike families
-    that band would hold as seldom as .62, since a heavy family pulls the mean towards itself: their band is that of
-    subset means at a level of :math:`1 - \alpha / K` for ``K`` fractions, NaN where no p is so small.
+    the number of fractions of all pairs, of those that have tasks enough for a p of the level, and
+    `mean_difference_ci_simultaneous` that of the mean at a level divided by the number of these pairs. The band of six
+    families or more that weigh alike, the heaviest at most 1.5 times the lightest, is :math:`\Delta(f) \pm c \cdot
+    s(f)`, where ``c`` is the critical value of the largest \|T\| over ``f`` of the differences less their mean. Of
+    unlike families that band would hold as seldom as .62, since a heavy family pulls the mean towards itself: their
+    band is that of subset means at a level of :math:`1 - \alpha / K` for ``K`` fractions, NaN where no p is so small.
     Of tasks with single answers that are 0 or 1 at the last fraction, intervals at fractions are the hulls with those
     of two further tasks, as in `across_tasks`.
 
@@ -261,7 +264,8 @@ class _Profile(JoinedTasks):
 
         n_families = np.count_nonzero(~np.isnan(weights), axis=-1)
         in_family = task_flips.can_be_shown(n_families, self.context.alpha)
-        n_tests = int(np.count_nonzero(in_family)) * int(begun.sum())
+        n_in_family = int(np.count_nonzero(in_family))
+        n_tests = n_in_family * int(begun.sum())
         takes_ranks = t_scale.takes_ranks(len(kept), n_tests, self.context.n_resamples, self.context.alpha)
         own_plans = [task_flips.own_flips(each, plan)[1] for each in weights]
         # A pair with few tasks of its own has its exact intervals.
@@ -293,6 +297,13 @@ class _Profile(JoinedTasks):
                 self._widen(difference, of_pair, own, n_tests)
             for name, values in difference.items():
                 out[name][pair][begun] = values
+            mean = task_flips.profile_difference(
+                x_of_training[pair][:, families], weights[pair, families], own, self.context.alpha, n_in_family
+            )
+            if is_rare:
+                self._widen(mean, x_of_training[pair][:, families], own, n_in_family)
+            for name in _OF_MEAN:
+                out[f"mean_{name}"][pair] = mean[name][0]
 
     def _widen(self, difference: dict[str, Floats], x: Floats, own: plans.FlipPlan, n_tests: int) -> None:
         """Replace intervals by their hulls with those of two further items, of which each side leads in one."""
@@ -323,8 +334,14 @@ class _Profile(JoinedTasks):
         pvalue[np.isnan(x).all(axis=-1)] = np.nan
         out["pvalue"][:, begun] = pvalue
         out["pvalue_adjusted"][:, begun] = np.maximum(adjusted, pvalue)
-        of_training, _ = _flipped(x_of_training, weights, plan, alpha)
+        of_training, sums_of_training = _flipped(x_of_training, weights, plan, alpha, two_more=is_rare)
         out["mean_pvalue_adjusted"][:] = np.maximum(of_training.pvalue_adjusted, of_training.pvalue)
+        ends_of_mean = t_scale.intervals(sums_of_training, of_training.together)
+        if is_rare:
+            more = t_scale.intervals(t_scale.with_two_more(sums_of_training), of_training.together_of_more)
+            ends_of_mean = t_scale.hull(ends_of_mean, more)
+        out["mean_difference"][chosen] = np.nansum(x_of_training[chosen, 0], axis=-1)
+        out["mean_difference_ci_simultaneous"][chosen] = ends_of_mean[chosen]
 
         estimate = np.nansum(x, axis=-1)
         limits = (found.own, found.own_of_more), (found.together, found.together_of_more)

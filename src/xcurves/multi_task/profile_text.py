@@ -2,65 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
 from xcurves.core import provenance
-from xcurves.core.labels import each_of, named_tasks
-from xcurves.core.schema import Statement, statements
+from xcurves.core.labels import each_of
+from xcurves.core.schema import About, Claim, Statement
 from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
 from xcurves.multi_task.task_options import say_levels
 from xcurves.multi_task.too_few import noun_of
-from xcurves.say.numbers import count, joined, pvalue
-from xcurves.say.pairs import lower_is_better
+from xcurves.say.compared_pairs import Compared, score_name
+from xcurves.say.numbers import capitalized, count, joined, pvalue, span
+from xcurves.say.pairs import lower_is_better, sides_of
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
 
 
-def aggregate_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield where pairs differ, the largest difference first; every pair; and what the bands mean."""
-    task = noun_of(result)
-    pairs = [(name, pair) for benchmark, name in named_tasks(result, "n_tasks") for pair in each_of(benchmark, "pair")]
-    claims = []
-    if len(pairs) <= _FEW:
-        claims = [name + _profile_claim(pair) for name, pair in pairs]
-    details = [*claims, *say_levels(result), *_about_bands(result, task)]
+def mean_over_training(part: xr.Dataset) -> str:
+    """Return what the verdict is about: "mean accuracy over training"."""
+    return f"mean {score_name(part)} over training"
+
+
+def claim(result: xr.Dataset) -> list[Claim]:
+    """Return what differences hold for."""
+    return [Claim(on=f"on {noun_of(result)}s like these")]
+
+
+def untested(part: xr.Dataset) -> dict[frozenset[str], str]:
+    """Return why pairs have no p, if they have none."""
+    tasks = [count(n, noun_of(part)) for n in part["n_tasks"].to_numpy().tolist()]
+    return {
+        frozenset(sides): f"they share {n}, too few for a p" for sides, n in zip(sides_of(part), tasks, strict=True)
+    }
+
+
+def about(part: xr.Dataset) -> About:
+    """Return over how many tasks means are, and in front where along the budget pairs differ."""
+    n_tasks = span({int(n) for n in part["n_tasks"].to_numpy().tolist() if n} or {0})
+    over = f"over {n_tasks} {noun_of(part)}{'' if n_tasks == '1' else 's'}"
+    names = [str(name) for name in part["algorithm"].to_numpy().tolist()]
+    if part["pvalue_adjusted"].isnull().all():
+        return About(names, over)
+    return About(names, before=[f"{capitalized(over)} like these, {_where_pairs_differ(part)}."])
+
+
+def _where_pairs_differ(part: xr.Dataset) -> str:
+    """Return where pairs differ, the largest difference first, and how many others do or do not."""
+    pairs = list(each_of(part, "pair"))
     if len(pairs) == 1:
-        return statements(claims[0], details[1:])
-    return statements(_over_pairs(pairs, task), details)
-
-
-def _over_pairs(pairs: list[tuple[str, xr.Dataset]], task: str) -> str:
-    """Return where some of several pairs differ, the largest difference first, and how many others do or do not."""
-
-    def largest(named: tuple[str, xr.Dataset]) -> float:
-        return float(abs(named[1]["difference"]).max().fillna(-np.inf))
-
-    shown = []
-    for name, pair in sorted(pairs, key=lambda named: -largest(named)):
-        where = _where(pair)
-        if where:
-            shown.append(f"{name}{where}")
-    n_more = len(shown) - _NAMED
-    n_rest = len(pairs) - len(shown)
-    parts = shown[:_NAMED]
-    if n_more == 1:
-        parts.append("and 1 more pair differs")
-    elif n_more > 1:
-        parts.append(f"and {n_more} more pairs differ")
+        return _of_pair(pairs[0])
+    pairs.sort(key=lambda pair: -float(abs(pair["difference"]).max().fillna(-np.inf)))
+    shown = [where for where in map(_where, pairs) if where]
     if not shown:
-        parts.append(f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget")
-    elif n_rest:
-        parts.append(f"{n_rest} of {len(pairs)} pairs are not shown to differ anywhere")
-    return f"Over {task}s like these, {'; '.join(parts)}."
+        return f"none of {len(pairs)} pairs is shown to differ at any fraction of the budget"
+    parts = shown[:_NAMED]
+    n_more = len(shown) - _NAMED
+    if n_more > 0:
+        parts.append(f"and {count(n_more, 'more pair differs', 'more pairs differ')}")
+    if len(shown) < len(pairs):
+        parts.append(f"{len(pairs) - len(shown)} of {len(pairs)} pairs are not shown to differ anywhere")
+    return "; ".join(parts)
 
 
-def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
+def each_pair(part: xr.Dataset, _: Sequence[Compared]) -> Iterator[Statement]:
+    """Yield where each of a few pairs differs."""
+    if 1 < part.sizes["pair"] <= _FEW:
+        for pair in each_of(part, "pair"):
+            yield Statement("detail", f"{_of_pair(pair)}.")
+
+
+def about_bands(result: xr.Dataset) -> Iterator[str]:
     """Yield what the bands mean, where they begin, and why there is none."""
+    task = noun_of(result)
+    yield from say_levels(result)
     yield (
         f"p and intervals of differences hold for all fractions of all pairs together, and for {task}s like these; the "
         f"bands of mean curves along the whole curve, for these {task}s."
@@ -85,19 +103,18 @@ def _about_bands(result: xr.Dataset, task: str) -> Iterator[str]:
         yield f"Mean curves have no band: a {task} has a single run, or runs are too few for a finite one."
 
 
-def _profile_claim(pair: xr.Dataset) -> str:
+def _of_pair(pair: xr.Dataset) -> str:
     """Return where a pair differs, with the smallest p."""
-    n = count(pair["n_tasks"].item(), noun_of(pair))
-    smallest = pair["pvalue_adjusted"].min().item()
     a, b = pair["algorithm_a"].item(), pair["algorithm_b"].item()
+    smallest = pair["pvalue_adjusted"].min().item()
     if np.isnan(smallest):
-        return f"{pair['pair'].item()}: nothing can be said of {n}."
+        return f"nothing can be said of {a} and {b} along the budget"
     verdict = _where(pair) or f"{a} and {b} are not shown to differ at any fraction of the budget"
-    return f"Over {n} like these, {verdict} (smallest adjusted {pvalue(smallest)})."
+    return f"{verdict} (smallest adjusted {pvalue(smallest)})"
 
 
 def _where(pair: xr.Dataset) -> str:
-    """Return at which fractions of the budget, or on their mean only, either of a pair is better; "" if at none."""
+    """Return at which fractions of the budget either of a pair is better; "" if at none."""
     known = pair.isel(budget_fraction=pair["pvalue_adjusted"].notnull().to_numpy())
     alpha = provenance.alpha_of(pair)
     shown = provenance.significant(known["pvalue_adjusted"].to_numpy(), alpha)
@@ -114,14 +131,6 @@ def _where(pair: xr.Dataset) -> str:
         stretches = _stretches(at, marked)
         if stretches:
             parts.append(f"{is_better} at {joined(stretches)} of the budget")
-    on_mean = bool(provenance.significant(pair["mean_pvalue_adjusted"].item(), alpha))
-    if parts and not on_mean:
-        parts[-1] += ", not on the mean of training"
-    if not parts and on_mean and len(d):
-        is_better = if_less
-        if d.mean() > 0:
-            is_better = if_more
-        parts.append(f"{is_better} on the mean of training only")
     return " and ".join(parts)
 
 
