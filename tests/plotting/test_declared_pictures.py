@@ -17,7 +17,7 @@ from strategies import make_curves, make_scores
 from synthetic_results import synthetic_result
 from xcurves import kinds
 from xcurves.core.refusal import call
-from xcurves.core.schema import Drawing, View
+from xcurves.core.schema import Drawing, View, caption_of
 from xcurves.draw.interactive import interactive_figure
 from xcurves.multi_task import plots
 from xcurves.pictures.cells import CellsPicture
@@ -78,6 +78,18 @@ def test_boxes_have_the_intervals_of_the_table():
     # shown by the step-down test alone: "more than 0"
     assert drawn["SVM over decision tree"][0] == 0
     assert "open end" in picture.flags
+
+
+@pytest.mark.parametrize("view", ["forest", "places", "task_differences"])
+def test_captions_say_of_which_levels_a_score_is(view):
+    curves = make_curves(np.random.default_rng(0).normal(size=(5, 3, 4, 6)), task=list("abcde"))
+    caption = kinds.kind("across_tasks").views[view].caption
+    for weights, is_said in ((None, True), ("final", False)):
+        found = curves.curves.across_tasks(training_weights=weights, n_resamples=99, rng=0)
+        ax = found.curves.plot(view)
+        assert ("The score of a run is its mean over training." in caption_of(caption, ax.figure)) == is_said
+        table = found.curves.format_table("markdown", rows="task")
+        assert table.startswith("Score over training: " if is_said else "Score: ")
 
 
 def test_a_picture_of_rows_needs_no_drawing_code():

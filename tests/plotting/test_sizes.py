@@ -5,9 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from layers import slow
-from pictures import draw, faults, figsize_in
+from pictures import curve_names, draw, drawn_texts, faults, figsize_in
 from refusals import refused
 from strategies import make_curves
 from synthetic_results import named_with, synthetic_curves, synthetic_result
@@ -45,6 +46,54 @@ def test_the_size_that_a_refusal_names_works(name, n_tasks, n_algorithms, size):
     assert isinstance(draw(shown, view, **one_line), str)  # not larger than it must be
 
 
+@pytest.mark.plain(1)
+@pytest.mark.parametrize(
+    ("name", "view"), [("performance_cdf", "inverse_cdf"), ("compare_distributions", "quantile_difference")]
+)
+def test_no_panel_of_a_column_is_low_and_words_are_whole(name, view):
+    found = synthetic_result(name, 3, 3)
+    drawn = draw(found, view, figsize=(3.3, 2.6))
+    if isinstance(drawn, str):
+        drawn = draw(found, view, **figsize_in(drawn))
+    assert faults(drawn, sized=True) == []
+    words = {word for text in drawn_texts(drawn) for word in text.get_text().split()}
+    assert {"probability", "(shade:"} <= words
+
+
+def test_names_without_spaces_are_whole_in_titles():
+    curves = named_with(synthetic_curves(1, 9), 25)
+    figure = draw(curves, None, figsize=(5.5, 3.4))
+    if isinstance(figure, str):
+        figure = draw(curves, None, **figsize_in(figure))
+    assert [ax.get_title() for ax in figure.axes] == curves["algorithm"].values.tolist()
+    assert faults(figure, sized=True) == []
+
+
+def test_a_selection_of_more_tasks_than_there_are_is_no_cure():
+    refusal = draw(named_with(synthetic_curves(3, 8), 25), None, figsize=(2.5, 1.5))
+    assert "task=slice" not in refusal
+    assert figsize_in(refusal)
+
+
+@pytest.mark.parametrize("n_algorithms", [4, slow(8)])
+def test_the_legend_of_learning_curves_leaves_them_most_of_the_height(n_algorithms):
+    figure = draw(synthetic_result("fit_power_law", 1, n_algorithms), "curve", figsize=(5.5, 2.6))
+    assert figure.axes[0].get_position().height > 0.5
+    assert faults(figure, sized=True) == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_profile_of_several_suites_names_each_algorithm_once():
+    scores = synthetic_curves(8, 3)
+    suites = [scores.isel(task=slice(4 * at, 4 * at + 4)).assign_coords(task=list("abcd")) for at in range(2)]
+    times = xr.concat(suites, xr.DataArray(["x", "y"], dims="suite", name="suite")).curves.time_to_target(300.0)
+    profile = times.curves.performance_profile(task="task", rng=0)
+    figure = draw(profile, None)
+    assert sorted(curve_names(figure.axes[0])) == sorted(scores["algorithm"].values)
+    alone = draw(profile.isel(suite=0), None)
+    assert all(re.fullmatch(r".+ \([.\d]+\)", name) for name in curve_names(alone.axes[0]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n_algorithms", [2, slow(4), slow(8)])
 def test_eight_panels_are_drawn_in_the_width_of_a_page(n_algorithms):
@@ -56,7 +105,7 @@ def test_eight_panels_are_drawn_in_the_width_of_a_page(n_algorithms):
 @pytest.mark.slow
 def test_the_nearest_size_is_that_which_grows_least():
     room = Room(Grid(1, 6, 6), 0, 0, (4.0, 2.0))
-    named = figsize_in(f"give {room.nearest()}")
+    named = figsize_in(str(room.refusal("v", [], None, {}, "table", room.nearest())))
     wide, high = named["figsize"]
     sizes = []
     for n_columns in range(1, 7):
@@ -65,7 +114,7 @@ def test_the_nearest_size_is_that_which_grows_least():
             (w / 10, h / 10)
             for w in range(40, 141)
             for h in range(20, 141)
-            if Room(grid, 0, 0, (w / 10, h / 10)).size() is not None
+            if Room(grid, 0, 0, (w / 10, h / 10)).is_large
         ]
         sizes += fitting
     assert (wide / 4) * (high / 2) == pytest.approx(min(w / 4 * h / 2 for w, h in sizes))

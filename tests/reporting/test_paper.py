@@ -203,7 +203,7 @@ def test_the_caption_says_what_stands_in_the_table():
     _, answer = tasks_table(n_runs=8)
     caption = answer.curves.format_table("markdown", rows="task").splitlines()[0]
     assert caption.startswith(
-        "Score: mean of 8 runs ± half of the 95 % t interval. Bold: the best of a task. Underlined:"
+        "Score over training: mean of 8 runs ± half of the 95 % t interval. Bold: the best of a task. Underlined:"
     )
     few = tasks_table(n_runs=2)[1].curves.format_table("markdown", rows="task", spread="sd")
     assert "± the standard deviation." in few

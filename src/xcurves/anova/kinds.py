@@ -23,7 +23,7 @@ from xcurves.core.schema import (
     Var,
     View,
 )
-from xcurves.say.pairs import ALONG_TRAINING, IN_BAND, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+from xcurves.say.pairs import ALONG_TRAINING, IN_BAND, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS, OVER_TRAINING
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ PAIRWISE = ResultKind(
                 "the interval for all pairs together and adjusted p.",
                 "named pairs": NAMED_PAIRS,
                 "one pair": ONE_PAIR,
-                "over training": "The score of a run is its mean over training.",
+                "over training": OVER_TRAINING,
                 "shown": "Filled: shown.",
                 "open end": OPEN_ENDS,
                 "arrow": "Arrows mark sides without a limit.",

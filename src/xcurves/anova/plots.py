@@ -11,9 +11,8 @@ import xarray as xr
 
 from xcurves.anova.text import by_welch, claims, tests_that_speak
 from xcurves.core import labels, provenance
-from xcurves.core.validation import is_without_training
 from xcurves.pictures.cells import CellsPicture, by_task, sign_cells, task_labels
-from xcurves.pictures.pair_rows import label_of_pairs, rows_of_pairs
+from xcurves.pictures.pair_rows import flags_of_scores, label_of_pairs, rows_of_pairs
 from xcurves.pictures.rows import Column, Mark, Row, RowsPicture, marks_of
 from xcurves.pictures.styles import Style
 from xcurves.say.numbers import label_of, number, p_text
@@ -103,8 +102,7 @@ def _or_none(value: float, text: str) -> str:
 
 def differences(result: xr.Dataset) -> RowsPicture:
     """Return the difference of every pair with its interval and p, grouped by the better algorithm."""
-    flags = frozenset() if is_without_training(result) else frozenset({"over training"})
-    return rows_of_pairs(result, displayed_of(result), label_of_pairs(result), flags)
+    return rows_of_pairs(result, displayed_of(result), label_of_pairs(result), flags_of_scores(result))
 
 
 def displayed_of(result: xr.Dataset) -> xr.Dataset:

@@ -194,11 +194,6 @@ class Picture:
         """How many columns of cells of usual width it has."""
         return 0.0
 
-    @property
-    def letters_beside(self) -> float:
-        """How many letters stand beside a panel of rows."""
-        return 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Drawing:

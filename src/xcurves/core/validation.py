@@ -382,6 +382,12 @@ def is_without_training(made: xr.DataArray | xr.Dataset) -> bool:
     return NO_TRAINING in made.attrs
 
 
+def are_means_over_training(result: xr.Dataset) -> bool:
+    """Whether the score of each run in a result is its mean over training, and not a single or a weighted score."""
+    is_weighted = "training_weights" in result.attrs or "training_weights" in result.variables
+    return not is_without_training(result) and not is_weighted
+
+
 def has_no_training(scores: xr.DataArray, named: Collection[str] = ()) -> bool:
     """Whether an array is of scores: algorithms, runs, tasks, `named` ones too, no dim that could be of training."""
     dims = set(map(str, scores.dims))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.draw.drawn_names import longest_line, wrapped, write_label
+from xcurves.draw.drawn_names import longest_line, write_label
 from xcurves.pictures.cells import LEANING, CellsPicture, Palette
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def draw_cells(ax: Axes, picture: CellsPicture) -> None:
         bar.ax.tick_params(labelsize=_OF_TICKS * points)
         if picture.steps:
             bar.set_ticks(list(picture.steps), labels=list(picture.steps.values()))
-    _name_cells(ax, picture.rows, picture.columns, size)
+    _name_cells(ax, picture, size)
     if picture.x_label:
         write_label(ax.xaxis.label, picture.x_label)
     if picture.y_label:
@@ -75,8 +74,9 @@ def _color_map(palette: Palette) -> Colormap:
     return of_palette
 
 
-def _name_cells(ax: Axes, rows: Sequence[str], columns: Sequence[str], size: float) -> None:
+def _name_cells(ax: Axes, picture: CellsPicture, size: float) -> None:
     """Write the names of rows and columns, those of columns upright where they have no room side by side."""
+    rows, columns = picture.rows, picture.columns
     of_rows: dict[str, Any] = {"fontsize": "small"}
     if len(rows) > _FEW:
         of_rows["fontsize"] = min(8.0, max(size, 5.5))
@@ -84,7 +84,7 @@ def _name_cells(ax: Axes, rows: Sequence[str], columns: Sequence[str], size: flo
 
     names = [_wrapped_once(name) for name in columns]
     of_columns = dict(of_rows)
-    if any("\n" in name for name in names):
+    if picture.has_long_names:
         of_columns["fontsize"] = _NARROW
     beside = longest_line(rows) + len(columns) * (longest_line(columns) + 1)
     if beside > _letters(ax, ax.get_window_extent().width):
@@ -97,7 +97,7 @@ def _wrapped_once(name: str) -> str:
     """Return the name of a column in lines, unless it has lines already."""
     if "\n" in name:
         return name
-    return wrapped(name, LEANING)
+    return fill(name, LEANING)
 
 
 def _letters(ax: Axes, pixels: float) -> float:

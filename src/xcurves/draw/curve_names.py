@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SMALLER = 0.833  # letters of names, of those of labels
 _FEW = 4  # names that have room within given Axes
 _MOST_HIGH = 0.6  # of their height, for a legend within
-_MOST_BESIDE = 0.35  # of the width of a figure, for names at the ends of curves
+_MOST_BESIDE = 0.35  # of the width of given Axes, for names at the ends of curves
 _END = 0.1  # of the width of a panel, in which curves with names at their ends end
 _LINE = 1.45  # height of a line, of that of its letters
 _WIDE, _WIDE_OF_GIVEN = (0.98, 0.9)  # of the width of a figure, and of Axes that are not ours: a legend above
@@ -190,14 +190,13 @@ def _name_ends(ax: Axes, handles: Mapping[str, Any], widest: float | None) -> bo
     texts = _write_at_ends(ax, handles)
     longest = max(text.get_window_extent().width for text in texts) / figure.dpi
     width = figure.bbox.width / figure.dpi
-    room = width if widest is not None else ax.bbox.width / figure.dpi
-    can_grow = widest is not None and longest <= widest - width
-    heights = None
-    if can_grow or longest <= _MOST_BESIDE * room:
-        if widest is not None:
-            figure.set_figwidth(min(widest, width + longest))
-            lay_out(figure)  # so that the panel has its place
-        heights = _moved(y, line_height, ax.bbox.height)
+    if widest is None:
+        has_room = longest <= _MOST_BESIDE * ax.bbox.width / figure.dpi
+    else:
+        figure.set_figwidth(min(widest, width + longest))
+        lay_out(figure)  # so that the panel has its place
+        has_room = ax.bbox.width >= figure.bbox.width / 2
+    heights = _moved(y, line_height, ax.bbox.height) if has_room else None
     if heights is None:
         for text in texts:
             text.remove()

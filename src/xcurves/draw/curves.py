@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xcurves.draw.drawn_names import write_label
-from xcurves.draw.marks import draw_key, draw_points, draw_span
+from xcurves.draw.marks import draw_key, draw_points, draw_span, is_alone
 from xcurves.draw.pair_bars import draw_pair_bars
 from xcurves.draw.ticks import label_narrow, rescale, scale_levels
 from xcurves.pictures.curves import Bars, CurvesPicture, Line, Rule, Scale, Shade
@@ -151,7 +151,8 @@ def _draw_line(ax: Axes, line: Line) -> None:
     if _has_markers(ax, line):
         look |= {"marker": line.style.marker, "markersize": 0.5 * points}
         look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
-    ax.plot(shown.x, shown.y, label=line.name or None, **look)
+    label = line.name + line.more if is_alone(ax) else line.name
+    ax.plot(shown.x, shown.y, label=label or None, **look)
 
 
 def _has_markers(ax: Axes, line: Line) -> bool:

@@ -26,8 +26,9 @@ _LONG, _KEPT = (28, 10)
 
 
 def wrapped(label: str, letters: float = _LINE) -> str:
-    """Return a long label in lines of so many letters."""
-    return "\n".join(fill(line, int(min(max(8, letters), 10**6))) for line in label.split("\n"))
+    """Return a long label in lines of so many letters, its words whole."""
+    width = int(min(max(8, letters), 10**6))
+    return "\n".join(fill(line, width, break_long_words=False) for line in label.split("\n"))
 
 
 def write_label(text: Text, label: str, letters: float = _LINE) -> None:

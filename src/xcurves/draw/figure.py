@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,15 +20,15 @@ from xcurves.draw.drawn_names import wrapped, write_label
 from xcurves.draw.fitted import (
     LETTER,
     fit_labels,
-    fit_rows,
+    fit_ticks_and_rows,
     label_outer,
     lay_out,
+    missing_inches,
     thin_labels,
-    thin_numbers,
     thin_ticks,
     wrap_labels,
 )
-from xcurves.draw.look import import_pyplot
+from xcurves.draw.look import ASKED, import_pyplot
 from xcurves.draw.room import LARGEST, Room
 from xcurves.draw.shapes import draw_picture
 
@@ -36,6 +39,9 @@ _OF_TICKS = 0.9  # of the size of letters of labels
 _OF_TITLE = 1.2
 # below so many rows there is one, whose panel is so many inches high
 _ONE_ROW, _HIGH_OF_ROW = (1.6, 0.4)
+_TRIES = 8  # of larger figures, until one has room
+_NOTHING_LEFT = "constrained_layout not applied"  # of panels without room beside their words
+_MORE = 0.5  # inches that each of them then lacks
 
 
 class Cell(NamedTuple):
@@ -49,7 +55,7 @@ def draw_panels(
     cells: Sequence[Cell],
     room: Room,
     canvas: Canvas,
-    refusal: Refusal,
+    refuse: Callable[[Room | None], Refusal],
     *,
     named: Collection[str] = (),
     by_column: bool = False,
@@ -57,7 +63,8 @@ def draw_panels(
 ) -> Axes | NDArray[Any]:
     """Draw each cell in its panel, and name curves once, but for those of `named`, which titles name.
 
-    `refusal` says why the panels have no room. Panels share both scales with `named`, that of x `by_column`.
+    `refuse` says why the panels have no room, given one in which they have. Panels share both scales with `named`, that
+    of x `by_column`.
     """
     if canvas.ax is not None:
         check_axes(canvas)
@@ -68,15 +75,64 @@ def draw_panels(
             thin_labels(np.array([canvas.ax]))
         canvas.ax.figure.stale = True
         return canvas.ax
-    size, grid = room.size(), room.grid
-    if size is None:
-        raise refusal
+    draw = partial(_draw, cells, canvas=canvas, named=named, by_column=by_column, title=title)
+    if room.asked is None:
+        if not room.is_large:
+            raise refuse(room.nearest())
+        panels = draw(room)
+    else:
+        panels = _draw_in_asked(draw, room, refuse)
+    panels[0].figure.stale = True  # it is laid out, not drawn
+    if len(panels) > 1:
+        return room.grid.shaped(panels)
+    only: Axes = panels.item()
+    return only
+
+
+def _draw_in_asked(
+    draw: Callable[[Room], NDArray[Any]], room: Room, refuse: Callable[[Room | None], Refusal]
+) -> NDArray[Any]:
+    """Draw panels in a figure of the size that is asked for; refuse it by one that was drawn and is large enough."""
+    fitting = room if room.is_large else room.nearest()
+    for _ in range(_TRIES):
+        if fitting is None:
+            break
+        panels, missing = _measured(draw, fitting)
+        if fitting is room and not any(missing):
+            return panels
+        import_pyplot().close()  # the newest
+        if not any(missing):
+            raise refuse(fitting)
+        fitting = fitting.larger_by(missing)
+    raise refuse(None)
+
+
+def _measured(draw: Callable[[Room], NDArray[Any]], room: Room) -> tuple[NDArray[Any], tuple[float, float]]:
+    """Draw panels, and return them with the inches that their figure lacks."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", _NOTHING_LEFT)
+        try:
+            panels = draw(room)
+        except UserWarning as warning:
+            if not re.match(_NOTHING_LEFT, str(warning)):
+                raise
+            return np.array([]), (_MORE * room.grid.n_columns, _MORE * room.grid.n_rows)
+    return panels, missing_inches(panels, room.grid.n_columns)
+
+
+def _draw(
+    cells: Sequence[Cell], room: Room, *, canvas: Canvas, named: Collection[str], by_column: bool, title: str
+) -> NDArray[Any]:
+    """Draw cells in a new figure and return its panels."""
+    size, grid = room.size, room.grid
     with grid.letters(size, canvas.fontsize):
         share_x: Any = "col" if by_column else False
         if named:
             share_x = "all"
         highs = room.heights(size)
         panels = grid.axes(size, sharex=share_x, sharey=bool(named), height_ratios=highs)
+        if room.asked is not None:
+            panels[0].figure.set_gid(ASKED)
         letters = 72 / (LETTER * float(panels[0].xaxis.label.get_fontsize()))  # in an inch
         wide = size[0] / grid.n_columns
         for place, (cell, ax) in enumerate(zip(cells, panels, strict=True)):
@@ -84,19 +140,12 @@ def draw_panels(
             thin_ticks(ax, wide, highs[place // grid.n_columns])
         label_outer(panels, grid.n_columns, shared=bool(share_x))
         _add_title(panels, cells, title, letters / _OF_TITLE * size[0])
-        name_curves(panels, named, canvas, grid, size[0] if canvas.figsize else LARGEST)
+        name_curves(panels, named, canvas, grid, size[0] if room.asked else LARGEST)
         fit_labels(panels, wide, size[1] / grid.n_rows)
-        lay_out(panels[0].figure)  # so that panels have their sizes
-        thin_labels(panels)
-        thin_numbers(panels)
-        fit_rows(panels)
-        if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and canvas.figsize is None:
+        fit_ticks_and_rows(panels)
+        if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and room.asked is None:
             _lower(panels)
-    panels[0].figure.stale = True  # it is laid out, not drawn
-    if len(panels) > 1:
-        return grid.shaped(panels)
-    only: Axes = panels.item()
-    return only
+    return panels
 
 
 def _letters_of_given(ax: Axes, points: float | None) -> AbstractContextManager[None]:

@@ -20,6 +20,9 @@ _SHORT = 0.4  # of the size of a cell: a label that surely fits
 _APART = 3  # pixels between labels of ticks
 _TRIES = 3  # of writing a label in shorter lines: letters differ in width
 _LEAST_POINTS = 4.5  # of letters that can be read
+_LEAST_PANEL, _LEAST_OF_ROWS = 0.45, 0.25  # inches of a panel that can be read, and of the height of one of rows
+_ROUNDING = 0.01  # inches
+_GAP = 0.06  # inches between titles
 LETTER = 0.62  # width of a letter, of its height
 # of the width and height of Axes that are not ours: what a label below may have, and inches that are not beside it
 _LABEL_WIDE, _LABEL_LOW = 0.64, 0.9
@@ -89,6 +92,39 @@ def wrap_labels(ax: Axes) -> None:
         ax.figure.stale = True
 
 
+def missing_inches(panels: NDArray[Any], n_columns: int) -> tuple[float, float]:
+    """Return how much wider and higher a figure must be for its panels to be read, and its labels to be whole.
+
+    Panels are large enough, and those beside each other have half of the width; labels end where panels do.
+    """
+    figure = panels[0].figure
+    dpi, n_rows = figure.dpi, -(-len(panels) // n_columns)
+    sizes = np.array([ax.bbox.size for ax in panels]) / dpi
+    least = [_LEAST_OF_ROWS if _rows_of(ax) else _LEAST_PANEL for ax in panels]
+    wide = n_columns * (_LEAST_PANEL - sizes[:, 0].min())
+    high = n_rows * (least - sizes[:, 1]).max()
+    across = figure.bbox.width / dpi - 2 * sizes[:n_columns, 0].sum()  # what half of the width lacks
+
+    titles = [ax.title for ax in panels if ax.title.get_text()]
+    beside = _between(panels) / dpi
+    longest = max((text.get_window_extent().width / dpi for text in titles), default=0.0)
+    uprights = [(ax.yaxis.label, ax.bbox.height) for ax in panels if ax.yaxis.label.get_visible()]
+    beyond = max(((text.get_window_extent().height - room) / dpi for text, room in uprights), default=0.0)
+    wide, high = max(wide, across, n_columns * (longest + _GAP - beside)), max(high, n_rows * beyond)
+    return _seen(wide), _seen(high)
+
+
+def _seen(inches: float) -> float:
+    """Return inches, 0 of a length that nobody sees."""
+    return 0.0 if inches < _ROUNDING else float(inches)
+
+
+def _between(panels: NDArray[Any]) -> float:
+    """Return how far the left sides of neighbouring panels are from each other, in pixels; of one, the width of all."""
+    left = np.unique([round(ax.bbox.x0) for ax in panels])
+    return float(np.diff(left).min(initial=panels[0].figure.bbox.width))
+
+
 def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
     """Write labels of axes and titles that are longer than they have room for, in lines."""
     figure = panels[0].figure
@@ -100,8 +136,7 @@ def fit_labels(panels: NDArray[Any], wide: float, high: float) -> None:
         if not long:
             continue
         lay_out(figure)  # so that panels have their sizes
-        left = np.unique([round(ax.bbox.x0) for ax in panels])
-        between = np.diff(left).min(initial=figure.bbox.width)
+        between = _between(panels)
         for ax, text in long:
             middle = (ax.bbox.x0 + ax.bbox.x1) / 2
             room = min(2 * middle, 2 * (figure.bbox.width - middle), between)
@@ -170,7 +205,7 @@ def _apart(places: Sequence[int], boxes: Sequence[Any]) -> list[int]:
     return kept
 
 
-def thin_numbers(panels: NDArray[Any]) -> None:
+def _thin_numbers(panels: NDArray[Any]) -> None:
     """Give axes of numbers whose labels touch fewer ticks."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -215,7 +250,15 @@ def _touch(axis: Any) -> bool:
     return bool((low[1:] < high[:-1] + _APART).any())
 
 
-def fit_rows(panels: NDArray[Any]) -> None:
+def fit_ticks_and_rows(panels: NDArray[Any]) -> None:
+    """Write labels of ticks, and names and texts of rows, in the room that they have."""
+    lay_out(panels[0].figure)  # so that panels have their sizes
+    thin_labels(panels)
+    _thin_numbers(panels)
+    _fit_rows(panels)
+
+
+def _fit_rows(panels: NDArray[Any]) -> None:
     """Write names of rows, what stands beside them, and leaning names of columns smaller where they would touch.
 
     A text below a row that is wider than the panel ends where this does: below the name there is room.

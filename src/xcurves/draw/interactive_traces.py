@@ -92,7 +92,7 @@ def _of_line(line: Line) -> list[Trace]:
         Trace("band", group, *_joined(outline), _filled(line.style.color, SHADE)),
         Trace("line", group, shown.x, shown.y, look, ends),
     ]
-    return [trace._replace(look={**trace.look, "name": safe_words(line.name or group)}, place=line.place)
+    return [trace._replace(look={**trace.look, "name": safe_words(line.name + line.more or group)}, place=line.place)
             for trace in traces]  # fmt: skip
 
 

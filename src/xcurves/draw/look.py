@@ -9,7 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OWN = "own"  # the gid of a figure that `plot` made, in which a picture may have further axes
+# The gids of figures that `plot` made, in which a picture may have further axes: one that may grow, and one of the size
+# that was asked for.
+OWN, ASKED = "own", "own, of the size asked for"
 WIDTH_TEXT, WIDTH_COLUMN = 5.5, 3.25  # inches of a line of text, and of a column of two
 LOOK: dict[str, Any] = {
     "axes.axisbelow": True,
@@ -46,7 +48,7 @@ def slot_of(ax: Axes) -> tuple[float, float] | None:
     """Return the width and height in inches that Axes of a figure of somebody else have, labels included."""
     figure: Any = ax.figure
     place = ax.get_subplotspec()
-    if figure.get_gid() == OWN or place is None:
+    if figure.get_gid() in (OWN, ASKED) or place is None:
         return None
     width, height = map(float, figure.bbox.size / figure.dpi)
     if figure.get_layout_engine() is None:

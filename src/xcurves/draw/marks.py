@@ -21,8 +21,9 @@ def draw_points(ax: Axes, points: Points) -> None:
         ax.scatter(points.x, points.y, s=size**2, c=list(points.colors), marker=points.style.marker, **look)
     else:
         _draw_alike(ax, points, size)
+    behind = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
     for x, y, text in zip(points.x, points.y, points.texts, strict=False):
-        ax.annotate(f" {text}", (x, y), va="top")
+        ax.annotate(text, (x, y), (4, -2), textcoords="offset points", va="top", bbox=behind)
 
 
 def _draw_alike(ax: Axes, points: Points, size: float) -> None:
@@ -56,10 +57,14 @@ def draw_span(ax: Axes, span: Span) -> None:
     ax.hlines(span.y, span.low, span.high, color=span.color, linewidth=span.width, alpha=span.opacity)
 
 
+def is_alone(ax: Axes) -> bool:
+    """Return whether a panel is the only one, so that a name may have more behind it."""
+    return len(ax.figure.axes) == 1
+
+
 def draw_key(ax: Axes, key: Key) -> None:
     """Add an entry to the legend, with what stands behind its name where the panel is the only one."""
-    is_alone = len(ax.figure.axes) == 1
-    name = key.name
-    if is_alone and key.more:
-        name = ": ".join(each for each in (key.name, key.more) if each)
-    ax.plot([], [], label=name or None, gid=key.flag if is_alone else None, **key.style._asdict(), **_EDGE)
+    name, flag = key.name, None
+    if is_alone(ax):
+        name, flag = ": ".join(filter(None, (key.name, key.more))), key.flag
+    ax.plot([], [], label=name or None, gid=flag, **key.style._asdict(), **_EDGE)

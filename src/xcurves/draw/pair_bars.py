@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xcurves.draw.look import OWN, width_of
+from xcurves.draw.look import ASKED, OWN, width_of
 from xcurves.draw.ticks import rescale
 from xcurves.pictures.curves import PairBars
 
@@ -15,28 +15,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW, _GAP = (0.055, 0.06)  # of the height of the panel: a bar, and the space above all
+_PITCH = 1.25  # least height of a row, of that of its letters
 _SMALL, _OF_TICKS = (0.8, 0.9)  # of the size of letters of labels
 _LETTER = 0.55  # width of a letter, of its height
 _MOST_WIDE = 0.5  # of the width of a panel with all beside it, for names of pairs
+_BESIDE = 4.5  # width of the numbers and the label of y, of the height of letters
 _DOTS = 34.0  # points in front of a name
-_LEAST_CURVES = 90.0  # points of the width of curves and their numbers
 _DARK = "0.25"
 
 
 def draw_pair_bars(ax: Axes, bars: Sequence[PairBars], xscale: str | None) -> None:
-    """Draw a row for each pair, in figures of our own where names of pairs have room."""
+    """Draw a row for each pair, in figures of our own, its colours beside it and its name, as far as they have room."""
     figure: Any = ax.figure
     points = float(ax.xaxis.label.get_fontsize())
     letters = _SMALL * points
-    longest = max(len(pair.name) for pair in bars)
-    wide, names = width_of(ax), _LETTER * letters * longest
-    if figure.get_gid() != OWN or names > min(_MOST_WIDE * wide, wide - _DOTS - _LEAST_CURVES):
+    room = _MOST_WIDE * width_of(ax)
+    if figure.get_gid() == ASKED:  # which cannot grow
+        room -= _BESIDE * points
+    if figure.get_gid() not in (OWN, ASKED) or room < _DOTS:
         return
-    high = _ROW * len(bars)
+    names = [pair.name for pair in bars]
+    if _DOTS + _LETTER * letters * max(map(len, names)) > room:
+        names = [""] * len(bars)
+    # a layout leaves the panel about two thirds of the height that it has before
+    high = len(bars) * max(_ROW, _PITCH * letters / (0.65 * 72 * ax.bbox.height / figure.dpi))
     below = ax.inset_axes((0, -high - _GAP, 1, high))
-    for row, pair in enumerate(bars):
+    for row, (pair, name) in enumerate(zip(bars, names, strict=True)):
         below.hlines(np.full(len(pair.low), row), pair.low, pair.high, color=_DARK, linewidth=2.5, gid="bars")
-        _name(below, row, pair, letters)
+        _name(below, row, pair.colors, name, letters)
     rescale(below, xscale)
     below.set(xlim=ax.get_xlim(), ylim=(len(bars) - 0.5, -0.5), yticks=[])
     below.spines["left"].set_visible(False)
@@ -47,7 +53,7 @@ def draw_pair_bars(ax: Axes, bars: Sequence[PairBars], xscale: str | None) -> No
     ax.set_xlabel("")
 
 
-def _name(below: Axes, row: int, pair: PairBars, letters: float) -> None:
+def _name(below: Axes, row: int, colors: tuple[str, str], name: str, letters: float) -> None:
     """Write beside a row of bars which of two is better: "● > ● SVM over decision tree"."""
     look: dict[str, Any] = {
         "xycoords": below.get_yaxis_transform(),
@@ -55,8 +61,8 @@ def _name(below: Axes, row: int, pair: PairBars, letters: float) -> None:
         "va": "center",
         "fontsize": letters,
     }
-    better, other = pair.colors
+    better, other = colors
     below.annotate("●", (1, row), (8, 0), ha="center", color=better, **look)
     below.annotate(">", (1, row), (13, 0), color=_DARK, **look)
     below.annotate("●", (1, row), (25, 0), ha="center", color=other, **look)
-    below.annotate(pair.name, (1, row), (_DOTS, 0), color=_DARK, **look)
+    below.annotate(name, (1, row), (_DOTS, 0), color=_DARK, **look)

@@ -23,13 +23,6 @@ _AROUND, _ROW, _LEAST_ROW = (0.9, 0.26, 0.16)
 # width in inches of what is beside cells, and of a column
 _BESIDE, _COLUMN, _LEAST_COLUMN = (1.8, 0.4, 0.22)
 _ONE_ROW = 0.4  # height in inches of a panel of one row
-_BEFORE_NAME = 8  # letters that the line before a name of a legend takes
-_SMALL_LETTER = 0.0058  # width in inches of a small letter, by the points of usual ones
-# Width in inches of a panel beside which there are names and numbers.
-_LEAST_AXIS = 0.75
-_LETTER, _LINE = 0.85, 1.4  # width and height of a letter of a title, of its points
-_ABOVE = 0.35  # height in inches of a legend or title above several panels
-_GAP_OF_ROWS, _MANY_ROWS = 0.12, 4  # height in inches between rows of panels, of many
 _MOST_NAMED = 64  # panels of a figure that is named
 _MOST_INCHES = 200.0  # of a figure that may be asked for
 SMALL = 0.7  # of the least sizes, where a size is asked for: its letters are small
@@ -87,19 +80,18 @@ class Room:
     asked: Size | None
     # How many rows each row of panels has, where they differ: 0 for curves.
     by_row: tuple[float, ...] = ()
-    title_letters: int = 0  # of the longest title of a panel
-    beside: float = 0.0  # letters of names and numbers beside a panel of rows
-    names: tuple[str, ...] = ()  # of a legend above the panels
     tall: bool = False  # whether the figure is as high as its rows need
 
-    def size(self) -> Size | None:
-        """Return the width and height of the figure, None if the panels cannot be read in it."""
-        size = self.asked or self._usual()
-        least = self._least()
+    @property
+    def size(self) -> Size:
+        """The width and height of the figure."""
+        return self.asked or self._usual()
+
+    @property
+    def is_large(self) -> bool:
+        """Whether no panel is too small to be read."""
         # less rounding
-        if any(inches < needed - 1e-9 for inches, needed in zip(size, least, strict=True)):
-            return None
-        return size
+        return all(inches >= needed - 1e-9 for inches, needed in zip(self.size, self._least(), strict=True))
 
     def heights(self, size: Size) -> list[float]:
         """Return how high each row of panels is in a figure of this size."""
@@ -114,40 +106,63 @@ class Room:
         view: str,
         dims: Sequence[Hashable],
         overlaid: str | None,
-        tasks: Sequence[Hashable],
+        tasks: Mapping[Hashable, int],
         numbers: str,
+        larger: Room | None,
     ) -> Refusal:
-        """Return why a view cannot be read, and what to ask for or to select so that it can; `numbers` has them all."""
-        what = "so many rows and columns"
+        """Return why a view cannot be read, and what to ask for or to select so that it can; `numbers` has them all.
+
+        `larger` is a room in which it can.
+        """
+        what = ""
         if dims:
-            what = f"{self.grid.n_panels} panels ({' × '.join(map(str, dims))})"
+            what = f" of {self.grid.n_panels} panels ({' × '.join(map(str, dims))})"
+        elif self.rows or self.columns:
+            what = " of so many rows and columns"
         wide, high = self.asked or (LARGEST, LARGEST)
-        reason = f"view {view!r} of {what} cannot be read in a figure of {wide:g} by {high:g} inches"
-        selection, larger = _selection(overlaid, tasks), self.nearest()
+        reason = f"view {view!r}{what} cannot be read in a figure of {wide:g} by {high:g} inches"
+        selection = _selection(overlaid, tasks)
         cures = []
         if selection:
             cures.append(f"select {selection}")
-        if larger:
-            cures.append(f"give {larger}")
+        if larger is not None:
+            cures.append(f"give {larger._options(can_wrap=self._can_wrap)}")
         if self.asked is not None:
             cures.reverse()
         cure = ", or ".join(cures)
         cure = f"{cure[:1].upper()}{cure[1:]}; .curves.{numbers}() has all numbers"
         return Refusal("data", UNSAID, reason, Cure(Words(cure, _IN_SHELL)))
 
-    def nearest(self) -> str:
-        """Return the options that name the smallest figure which can be read, "" if there is none or a huge one.
+    @property
+    def _can_wrap(self) -> bool:
+        """Whether its panels can stand in any number of columns."""
+        return not (self.grid.two_dims or self.by_row) and self.grid.n_panels > 1
+
+    def _options(self, *, can_wrap: bool) -> str:
+        """Return the options of `plot` that ask for it."""
+        wide, high = self.size
+        options = f"figsize=({wide:g}, {high:g})"
+        if can_wrap:
+            options += f", col_wrap={self.grid.n_columns}"
+        return options
+
+    def larger_by(self, missing: Size) -> Room | None:
+        """Return a room that is larger by so many inches, None if it were huge."""
+        wide, high = (_up(inches + more) for inches, more in zip(self.size, missing, strict=True))
+        return replace(self, asked=(wide, high)) if max(wide, high) <= _MOST_INCHES else None
+
+    def nearest(self) -> Room | None:
+        """Return the smallest room of which no panel is too small, None if there is none or a huge one.
 
         Of all numbers of columns the one whose figure grows least.
         """
         wide, high = self.asked or (LARGEST, LARGEST)
         n = self.grid.n_panels
         if n > _MOST_NAMED:
-            return ""
-        found: list[tuple[float, int, Size]] = []
-        can_wrap = not (self.grid.two_dims or self.by_row)
+            return None
+        found: list[tuple[float, int, Room]] = []
         grids = [self.grid]
-        if can_wrap:
+        if self._can_wrap:
             grids = [
                 replace(self.grid, n_rows=ceil(n / n_columns), n_columns=n_columns) for n_columns in range(1, n + 1)
             ]
@@ -156,14 +171,8 @@ class Room:
             size = (max(wide, _up(least_wide)), max(high, _up(least_high)))
             if max(size) <= _MOST_INCHES:
                 growth = log(size[0] / wide) + log(size[1] / high)
-                found.append((growth, grid.n_columns, size))
-        if not found:
-            return ""
-        _, n_columns, size = min(found)
-        options = f"figsize=({size[0]:g}, {size[1]:g})"
-        if can_wrap and n > 1:
-            options += f", col_wrap={n_columns}"
-        return options
+                found.append((growth, grid.n_columns, replace(self, grid=grid, asked=size)))
+        return min(found)[-1] if found else None
 
     def _usual_width(self) -> float:
         return min(max(_WIDE, _BESIDE + _COLUMN * self.columns), LARGEST / self.grid.n_columns)
@@ -203,45 +212,8 @@ class Room:
             if rows:
                 high = max(high, self._around() + _LEAST_ROW * rows)
             highs.append(high)
-        if self.asked is None:
-            return wide * self.grid.n_columns, sum(highs)
-        wide = max(SMALL * wide, self._beside(self.asked[0] / self.grid.n_columns))
-        width = wide * self.grid.n_columns
-        above = self._legend_height(max(width, self.asked[0]))
-        if above:  # a legend of several lines leaves a panel what it needs
-            highs = [max(high, _LEAST_HIGH) for high in highs]
-        if several:
-            above += _ABOVE + self.grid.n_rows * self._title_height(max(width, self.asked[0]) / self.grid.n_columns)
-            if self.grid.n_rows >= _MANY_ROWS:
-                above += _GAP_OF_ROWS * self.grid.n_rows
-        return width, SMALL * sum(highs) + above
-
-    def _beside(self, wide: float) -> float:
-        """Return the least width of a panel of rows with what stands beside it, given that it may be so wide."""
-        if not self.beside:
-            return 0.0
-        for each in (wide, LARGEST):  # letters grow with the panel, up to a size
-            least = _LEAST_AXIS + _SMALL_LETTER * self.beside * float(letters(each)["font.size"])
-            if least <= each:
-                return least
-        return LARGEST
-
-    def _legend_height(self, width: float) -> float:
-        """Return the height of the lines of a legend beyond the first, in a figure so wide."""
-        if not self.names:
-            return 0.0
-        points = 0.833 * float(letters(width / self.grid.n_columns)["font.size"])
-        column = (max(map(len, self.names)) + _BEFORE_NAME) * _LETTER * points / 72
-        in_a_line = max(1, int(width / column))
-        return (ceil(len(self.names) / in_a_line) - 1) * _LINE * points / 72
-
-    def _title_height(self, wide: float) -> float:
-        """Return the height of a title beyond its first line, in a panel so wide."""
-        points = float(letters(wide)["font.size"])
-        lines = ceil(self.title_letters * _LETTER * points / 72 / wide)
-        if lines > 2:  # words do not fill their lines
-            lines += 1
-        return max(lines - 1, 0) * _LINE * points / 72
+        share = 1.0 if self.asked is None else SMALL
+        return share * wide * self.grid.n_columns, share * sum(highs)
 
 
 def _up(inches: float) -> float:
@@ -249,15 +221,15 @@ def _up(inches: float) -> float:
     return ceil(round(10 * inches, 6)) / 10
 
 
-def _selection(overlaid: str | None, tasks: Sequence[Hashable]) -> str:
-    """Return the selections of fewer labels, "" if there are none."""
+def _selection(overlaid: str | None, sizes: Mapping[Hashable, int]) -> str:
+    """Return the selections of fewer labels of dims of these sizes, "" if there are none."""
     selections = []
     if overlaid in FEW:
         selections.append(f"at most {FEW[overlaid]} {overlaid}s: .sel({overlaid}=[...])")
     slices = []
-    for dim in tasks:
-        if dim not in FEW:
-            most = 1 if dim == "param" else 4
+    for dim, size in sizes.items():
+        most = 1 if dim == "param" else 4
+        if dim not in FEW and size > most:
             slices.append(f"{dim}=slice({most})")
     if slices:
         selections.append(f".isel({', '.join(slices)})")

@@ -11,6 +11,7 @@ import numpy as np
 from xcurves.core.schema import Picture
 from xcurves.draw.drawn_names import wrapped, write_label
 from xcurves.draw.look import letters, slot_of, width_of
+from xcurves.draw.ticks import write_short
 from xcurves.pictures.pair_rows import ABOVE, BELOW
 from xcurves.pictures.rows import BOX, HIGH, POINTS, Mark, Row, RowsBeside, RowsPicture
 
@@ -136,6 +137,8 @@ def _draw_marks(ax: Axes, picture: RowsPicture) -> None:
         shown = [tick for tick in picture.ticks if low <= tick[0] <= high]
         ax.set_xticks([at for at, _ in shown], [text for _, text in shown])
         ax.minorticks_off()
+    elif picture.scale == "linear":
+        write_short(ax.xaxis, np.array([mark[:3] for _, mark in placed], float))
     ax.grid(axis="x", color="0.9")
     for column, bracket in enumerate(picture.brackets):
         x = 1.02 + _BAR * column

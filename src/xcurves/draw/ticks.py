@@ -23,10 +23,7 @@ _NAMED = 12  # levels that get a tick each
 def scale_levels(ax: Axes, levels: Floats, kind: str) -> None:
     """Give the x axis the kind "linear", "log" or "symlog", with a tick at each of few levels that are not linear."""
     if kind == "linear":
-        if np.abs(levels).max(initial=0) >= _LARGE:
-            from matplotlib.ticker import EngFormatter
-
-            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+        write_short(ax.xaxis, levels)
         return
     if kind == "log":
         ax.set_xscale("log")
@@ -41,6 +38,14 @@ def scale_levels(ax: Axes, levels: Floats, kind: str) -> None:
     elif kind == "symlog":
         decades = np.arange(np.ceil(np.log10(levels[1])), np.floor(np.log10(levels[-1])) + 1)
         ax.set_xticks([0, *10**decades])
+
+
+def write_short(axis: Axis, values: Floats) -> None:
+    """Write the numbers of a linear axis of these values short where some are large: 20k, 1.5M."""
+    from matplotlib.ticker import EngFormatter
+
+    if np.abs(values[np.isfinite(values)]).max(initial=0) >= _LARGE:
+        axis.set_major_formatter(EngFormatter(sep=""))
 
 
 def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> None:

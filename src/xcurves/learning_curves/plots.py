@@ -18,7 +18,7 @@ from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.pictures.curves import CurvesPicture, Key, Line, Points, Rule, Scale, Shade
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, only_param
 from xcurves.pictures.styles import BLACK, SHADE, Style, bounds_of, rising, style_of, styled_parts
-from xcurves.say.numbers import label_of, number, short_level, with_units
+from xcurves.say.numbers import label_of, number, rounded, short_level, with_units
 
 _POINTS = 200
 _FARTHER = 4.0  # times the largest size: how far curves are drawn
@@ -33,7 +33,7 @@ _WORDS = {
     "data_reliance": "data-reliance",
     "large_sample_error": "large-sample error",
 }
-_LONG = 14  # letters of a name beside which error and data-reliance have no room
+_LONG, _FEW = 14, 3  # letters of a name, and curves, beside which error and data-reliance have no room
 
 
 def learning_curves(fit: xr.Dataset) -> CurvesPicture:
@@ -47,7 +47,8 @@ def learning_curves(fit: xr.Dataset) -> CurvesPicture:
     x = np.concatenate([np.geomspace(levels[0], last, _POINTS - len(ahead)), ahead[1:]])
     predicted = kinds.function("predict")(fit, x)
     lines, shades, points, keys, heights = [], [], [], [], []
-    for style, curve, name in _curves(fit):
+    curves = list(_curves(fit))
+    for style, curve, name in curves:
         found = predicted.sel(algorithm=curve["algorithm"]) if "algorithm" in predicted.dims else predicted
         known = x >= curve["fitted_from"].item()
         y = found["prediction"].to_numpy()
@@ -57,7 +58,7 @@ def learning_curves(fit: xr.Dataset) -> CurvesPicture:
             if np.isfinite(y[part]).any():
                 lines.append(Line("", own, x[part], y[part], flag=flag, of=name))
         points += [replace(each, of=name) for each in (*_errors(levels, curve, style), *_asked(curve, style))]
-        keys.append(Key(name, style, *_parameters(curve, short=len(name) > _LONG)))
+        keys.append(Key(name, style, *_parameters(curve, short=len(name) > _LONG or len(curves) > _FEW)))
         heights += [y[known], curve["mean_error"].to_numpy()]
     return CurvesPicture(
         lines,
@@ -192,7 +193,7 @@ def _parameters(curve: xr.Dataset, *, short: bool) -> tuple[str, str | None]:
     """Return the parameters of a curve, with a star and its flag if it misses its own last octaves."""
     if curve["unfit"].item():
         return f"not fitted ({REASONS[int(curve['unfit'].item())]})", None
-    parameters = [rf"$\gamma$ = {curve['gamma'].item():.2f}"]
+    parameters = [rf"$\gamma$ = {rounded(curve['gamma'].item(), 2)}"]
     if not short:
         at = short_level(curve["at"].item())
         parameters.append(f"$e_{{{at}}}$ = {curve['error_at_n'].item():.4g}")

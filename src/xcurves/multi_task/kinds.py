@@ -24,7 +24,7 @@ from xcurves.core.schema import (
     View,
 )
 from xcurves.multi_task.claims import TASK_CLAIMS
-from xcurves.say.pairs import MOST_LISTED, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS
+from xcurves.say.pairs import MOST_LISTED, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS, OVER_TRAINING
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
@@ -320,6 +320,7 @@ ACROSS_TASKS = ResultKind(
                 "one pair": ONE_PAIR,
                 "of random": "For tasks like these.",
                 "of fixed": "For these very tasks.",
+                "over training": OVER_TRAINING,
                 "shown": "Filled: shown.",
                 "open end": OPEN_ENDS,
                 "standard error": "Circles: plus or minus a standard error, where runs are too few for an interval.",
@@ -335,6 +336,7 @@ ACROSS_TASKS = ResultKind(
                 "with the median, diamonds means with the intervals for all pairs together.",
                 "of random": "Intervals are for tasks like these.",
                 "of fixed": "Intervals are for these very tasks.",
+                "over training": OVER_TRAINING,
                 "open end": OPEN_ENDS,
                 "arrow": "Arrows mark sides without a limit.",
             },
@@ -349,6 +351,7 @@ ACROSS_TASKS = ResultKind(
             {
                 "": "Between which places each algorithm is, for all together, and its mean with its interval; in "
                 "colour those that may be the best. For what critical-difference diagrams are drawn.",
+                "over training": OVER_TRAINING,
                 "joined": "A bar joins neighbours of which no two are shown to differ; others that are not shown to "
                 "differ may have none.",
             },

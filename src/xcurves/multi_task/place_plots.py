@@ -12,6 +12,7 @@ from xcurves.array_types import Bools
 from xcurves.core import provenance
 from xcurves.core.labels import each_of
 from xcurves.multi_task.claims import claim_of_verdict, of_claim
+from xcurves.pictures.pair_rows import flags_of_scores
 from xcurves.pictures.rows import Bracket, Row, RowsBeside, RowsPicture, marks_of
 from xcurves.pictures.styles import Style, style_in
 from xcurves.say.compared_pairs import score_name
@@ -48,7 +49,7 @@ def places(result: xr.Dataset) -> RowsBeside:
     ticks = tuple((float(place), str(place)) for place in _ticks(n))
     label = with_units(f"mean {score_name(result)}", result["score_mean"])
     brackets = _brackets(part, order)
-    flags = frozenset({"joined"} if brackets else ())
+    flags = flags_of_scores(result) | {"joined" for _ in brackets}
     return RowsBeside(
         (
             RowsPicture(tuple(rows_of_places), "place", limits=(0.5, n + 0.5), ticks=ticks, **look),

@@ -16,7 +16,7 @@ from xcurves.multi_task.too_few import noun_of
 from xcurves.pictures.cells import CellsPicture, probability_cells
 from xcurves.pictures.curves import CurvesPicture, Line, PairBars, Scale
 from xcurves.pictures.pair_curves import pair_curves
-from xcurves.pictures.pair_rows import label_of_pairs, rows_of_pairs
+from xcurves.pictures.pair_rows import flags_of_scores, label_of_pairs, rows_of_pairs
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of
 from xcurves.pictures.styles import BLACK, Style, bounds_of, style_in
 from xcurves.say.compared_pairs import score_name
@@ -79,7 +79,8 @@ def forest(result: xr.Dataset) -> RowsPicture:
     which = f"these {noun_of(result)}s"
     if claim == "random":
         which = f"{noun_of(result)}s like these"
-    return rows_of_pairs(result, displayed, f"{label_of_pairs(result)}\n{which}", frozenset({f"of {claim}"}))
+    flags = flags_of_scores(result) | {f"of {claim}"}
+    return rows_of_pairs(result, displayed, f"{label_of_pairs(result)}\n{which}", flags)
 
 
 def _forest_of_tasks(result: xr.Dataset) -> RowsPicture:
@@ -96,7 +97,7 @@ def _forest_of_tasks(result: xr.Dataset) -> RowsPicture:
     label = f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}"
     marks = {claim: _mean_mark(pair, claim) for claim in claims_of(pair)}
     rows = rows_of_tasks(*_task_marks(pair), marks, task)
-    return RowsPicture(tuple(rows), label, flags=frozenset({"task"}), pitch=TASK_PITCH)
+    return RowsPicture(tuple(rows), label, flags=flags_of_scores(result) | {"task"}, pitch=TASK_PITCH)
 
 
 def _mean_mark(pair: xr.Dataset, claim: str) -> Mark | None:
@@ -169,10 +170,10 @@ def task_differences(result: xr.Dataset) -> RowsPicture:
         rows.append(Row(str(pair["pair"].item()), (mean,), quartiles=(lower, median, upper), points=points))
     label = with_units(f"difference of mean {score_name(result)}", result["difference"])
     pitch = _BOX_PITCH if len(rows) > 1 else _ONLY_BOX
-    flags = {f"of {claim}"}
+    flags = flags_of_scores(result) | {f"of {claim}"}
     if say_open_ends(given):
-        flags.add("open end")
-    return RowsPicture(tuple(rows), label, flags=frozenset(flags), pitch=pitch)
+        flags |= {"open end"}
+    return RowsPicture(tuple(rows), label, flags=flags, pitch=pitch)
 
 
 def probabilities(result: xr.Dataset) -> CellsPicture:

@@ -9,6 +9,7 @@ from xcurves.array_types import Bools, Floats
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import UNSAID, Refusal, escape_controls
 from xcurves.core.schema import TaskScores
+from xcurves.core.validation import are_means_over_training
 from xcurves.multi_task.task_options import least_task_pvalues
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
@@ -33,6 +34,7 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
             "Take it of all: leave out the selection",
         )
 
+    over = " over training" if are_means_over_training(result) else ""
     by_task = result.transpose(task, "algorithm", "pair", ...)
     mean = by_task["task_mean"].to_numpy()
     best = _best_of_each(mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0)
@@ -41,7 +43,7 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
         task=str(task),
         tasks=_labels(result, task),
         algorithms=_labels(result, "algorithm"),
-        score=with_units(score_name(result), result["task_mean"]),
+        score=with_units(f"{score_name(result)}{over}", result["task_mean"]),
         mean=mean,
         sd=by_task["task_mean_sd"].to_numpy(),
         half=_half_width(by_task["task_mean_ci"]),

@@ -45,16 +45,16 @@ class CellsPicture(Picture):
     @property
     def n_rows(self) -> float:
         """How many rows it has; names of columns in two lines lean, and take some."""
-        return len(self.rows) + (_ROWS_OF_NAMES if self._has_long_names else 0.0)
+        return len(self.rows) + (_ROWS_OF_NAMES if self.has_long_names else 0.0)
 
     @property
     def n_columns(self) -> float:
         """How many columns of usual width it has; names of columns in two lines take more."""
-        width = _TWO_LINES if self._has_long_names else 1.0
+        width = _TWO_LINES if self.has_long_names else 1.0
         return width * min(len(self.columns), self.most_columns)
 
     @property
-    def _has_long_names(self) -> bool:
+    def has_long_names(self) -> bool:
         """Whether names of columns have two lines."""
         return any("\n" in name or len(name) > LEANING for name in self.columns)
 

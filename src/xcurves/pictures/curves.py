@@ -51,6 +51,7 @@ class Line:
     shows_runs: bool = False  # whether they are seen unasked
     grid: Floats | None = None  # all levels of its runs, by which the axis is scaled; None: x
     of: str = ""  # the algorithm or pair, where the name is not its own
+    more: str = ""  # behind the name, where the panel is the only one
 
     @property
     def on_axis(self) -> Floats:

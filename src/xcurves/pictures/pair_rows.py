@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
+from xcurves.core.validation import are_means_over_training
 from xcurves.pictures.rows import Column, Mark, Row, RowsPicture
 from xcurves.pictures.styles import Style, style_in
 from xcurves.say.compared_pairs import score_name
@@ -26,6 +27,11 @@ def label_of_pairs(result: xr.Dataset) -> str:
     if keeps_direction(result):
         label = f"difference of mean {score_name(result)}"
     return with_units(label, result["difference"])
+
+
+def flags_of_scores(result: xr.Dataset) -> frozenset[str]:
+    """Return what captions say of the score of a run."""
+    return frozenset({"over training"}) if are_means_over_training(result) else frozenset()
 
 
 def rows_of_pairs(

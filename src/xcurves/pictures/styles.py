@@ -50,7 +50,7 @@ OTHER_COLOURS = (
 )
 # Nine of viridis, for numbers that rise.
 _RISING = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
-LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+_LINES = ("-", "--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = "os^DvPX*"
 
 
@@ -70,9 +70,9 @@ def style_of(place: int, colours: Sequence[str] = ALGORITHM_COLOURS) -> Style:
     turn, colour = divmod(place, len(colours))
     dashes = 0
     if colour >= PLAIN_LINES:
-        dashes = 1 + (colour - PLAIN_LINES) % (len(LINES) - 1)
+        dashes = 1 + (colour - PLAIN_LINES) % (len(_LINES) - 1)
     # a colour that comes again has other dashes
-    line = LINES[(dashes + turn) % len(LINES)]
+    line = _LINES[(dashes + turn) % len(_LINES)]
     return Style(colours[colour], line, _MARKERS[(place + turn) % len(_MARKERS)])
 
 
@@ -109,7 +109,7 @@ def with_dashes(data: Labelled) -> Labelled:
         if name in data.coords:
             styles = np.empty(data.sizes[dim], dtype=object)
             for place, style in enumerate(data[name].to_numpy()):
-                styles[place] = style._replace(linestyle=LINES[place % len(LINES)])
+                styles[place] = style._replace(linestyle=_LINES[place % len(_LINES)])
             data = data.assign_coords({name: (dim, styles)})
     return data
 

@@ -18,7 +18,7 @@ from xcurves.distributions.performance_cdf import performance_cdf
 from xcurves.draw.canvas import Canvas, check_figsize, styled
 from xcurves.draw.curve_names import in_few_lines
 from xcurves.draw.drawn_names import drawable
-from xcurves.draw.fitted import fit_labels, fit_rows, lay_out, thin_labels, thin_numbers, thin_ticks
+from xcurves.draw.fitted import fit_labels, fit_ticks_and_rows, thin_ticks
 from xcurves.draw.look import import_pyplot
 from xcurves.draw.room import Grid
 from xcurves.draw.shapes import draw_picture
@@ -172,10 +172,7 @@ def _fit(axes: NDArray[Any], size: tuple[float, float]) -> None:
         for ax in row:
             thin_ticks(ax, size[0] / len(row), size[1] / 2)
         fit_labels(row, size[0] / len(row), size[1] / 2)
-    lay_out(axes[0].figure)
-    thin_labels(axes)
-    thin_numbers(axes)
-    fit_rows(axes)
+    fit_ticks_and_rows(axes)
 
 
 def _check_room(cells: Any, size: tuple[float, float]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from xcurves.means.mean_curves import mean_curves
 from xcurves.means.plots import has_no_mean, pictures_of, rows_of_scores
 from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.rows import RowsPicture
-from xcurves.pictures.styles import LINES
+from xcurves.pictures.styles import with_dashes
 from xcurves.plotting.facets import check_dims, names_in, split
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def plot_curves(data: xr.DataArray, canvas: Canvas, options: Mapping[str, Any]) 
     algorithms = labels.words(array["algorithm"])
     names = [f"{task}algorithm {name}" for task in labels.task_names(array) for name in algorithms]
     array, means = drawable(styled(array, canvas)), drawable(styled(means, canvas))
+    if options.get("linestyles"):
+        means = with_dashes(means)
 
     # Too many algorithms for one panel of curves have a panel each.
     dims: list[Any] = list(labels.extra_dims(array))
@@ -60,14 +63,16 @@ def plot_curves(data: xr.DataArray, canvas: Canvas, options: Mapping[str, Any]) 
     if of_scores:
         pictures = rows_of_scores(means, array, runs=options.get("runs"), xscale=options.get("xscale"))
     else:
-        pictures = _of_curves(means, array, options)
+        scales = {name: options.get(name) for name in ("xscale", "yscale")}
+        pictures = [each.with_scales(**scales) for each in pictures_of(means, array, runs=options.get("runs"))]
     room = Room(
         canvas.grid(dims, [array.sizes[dim] for dim in dims]),
         max(picture.n_rows for picture in pictures),
         0,
         canvas.figsize,
     )
-    refusal = room.refusal("runs", dims, "algorithm" if is_apart else None, [] if is_apart else dims, "to_frame")
+    fewer = {dim: array.sizes[dim] for dim in dims if not is_apart}
+    refuse = partial(room.refusal, "runs", dims, "algorithm" if is_apart else None, fewer, "to_frame")
     cells = [
         Cell(panel.title, picture)
         for panel, picture in zip(split(array, dims), _in_panels(array, pictures, dims), strict=True)
@@ -76,7 +81,7 @@ def plot_curves(data: xr.DataArray, canvas: Canvas, options: Mapping[str, Any]) 
         cells,
         room,
         canvas,
-        refusal,
+        refuse,
         named=names_in(array) if is_apart else (),
         title=options.get("title") or "",
     )
@@ -111,14 +116,6 @@ def _check_options_of_scores(options: Mapping[str, Any]) -> None:
         validation.check_choice("band", options["band"], _BANDS_OF_SCORES)
 
 
-def _of_curves(means: xr.Dataset, curves: xr.DataArray, options: Mapping[str, Any]) -> list[CurvesPicture]:
-    """Return the picture of each task as it is asked for."""
-    pictures = pictures_of(means, curves, runs=options.get("runs"))
-    if options.get("linestyles"):
-        pictures = list(map(_dashed, pictures))
-    return [picture.with_scales(options.get("xscale"), options.get("yscale")) for picture in pictures]
-
-
 def _in_panels(curves: xr.DataArray, pictures: Sequence[Picture], dims: Sequence[Hashable]) -> list[Picture]:
     """Return what each panel along dims shows, in C order; with algorithms among them, one algorithm each."""
     of_tasks = labels.extra_dims(curves)
@@ -133,14 +130,6 @@ def _in_panels(curves: xr.DataArray, pictures: Sequence[Picture], dims: Sequence
             picture = replace(picture, lines=own)
         found.append(picture)
     return found
-
-
-def _dashed(picture: CurvesPicture) -> CurvesPicture:
-    """Return a picture whose lines differ in their dashes too."""
-    lines = [
-        replace(line, style=line.style._replace(linestyle=LINES[line.place % len(LINES)])) for line in picture.lines
-    ]
-    return replace(picture, lines=lines)
 
 
 def curves_caption(curves: xr.DataArray) -> str:

@@ -164,15 +164,8 @@ def plot(
     ('training (games)', 'symlog')
     """
     import_pyplot()  # what it lacks is said before any work
-    canvas = Canvas(
-        ax,
-        col,
-        row,
-        validation.check_count("col_wrap", col_wrap),
-        check_figsize(figsize),
-        colors,
-    )
-    canvas = canvas._replace(order=order, labels=labels, legend=check_legend(legend), fontsize=check_fontsize(fontsize))
+    canvas = Canvas(ax, col, row, validation.check_count("col_wrap", col_wrap), check_figsize(figsize), colors, order,
+                    labels, check_legend(legend), check_fontsize(fontsize))  # fmt: skip
     if title is not None and not isinstance(title, str):
         raise WrongType("title", title, "must be text", "Convert: title=str(...)")
     given: dict[str, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS_OF_CURVES = 9  # as high as a picture of curves
-_MOST_IN_LEGEND = 12  # algorithms: more have a panel each, or are rows
 # that are drawn each in a panel, where a view has one for many
 _MOST_TASKS, _MOST_PANELS = (4, 30)
 
@@ -51,11 +51,6 @@ class _Drawn(NamedTuple):
     def rows(self) -> float:
         """How many rows a panel has at most, 0 if it lists nothing."""
         return max(picture.n_rows for picture in self.pictures)
-
-    @property
-    def beside(self) -> float:
-        """How many letters stand beside a panel at most."""
-        return max(picture.letters_beside for picture in self.pictures)
 
     @property
     def columns(self) -> float:
@@ -94,22 +89,16 @@ def plot_result(
         data = with_dashes(data)
 
     drawn = [_drawn(kind, each, data, canvas, columns, scales) for each in views]
-    room = replace(
-        _room(drawn, data, canvas),
-        title_letters=max(len(title) for each in drawn for title in each.titles),
-        beside=max(each.beside for each in drawn),
-        names=_legend_of(drawn, data),
-        tall=all(each.view.drawing.tall for each in drawn),
-    )
+    room = replace(_room(drawn, data, canvas), tall=all(each.view.drawing.tall for each in drawn))
     drawn, room = _with_texts_below(drawn, room)
     first = drawn[0]
     fewest = min(range(len(drawn)), key=lambda place: len(drawn[place].titles))
     sizes = {dim: data.sizes[dim] for dim in drawn[fewest].dims}
     canvas.check_one(sizes, names[fewest] if len(names) > 1 else None)
     overlaid = _overlaid(first, data, room.columns)
-    tasks: Sequence[Hashable] = []
+    fewer: Sequence[Hashable] = []
     if overlaid is None:
-        tasks = first.dims or kind.panel_dims(data)
+        fewer = first.dims or kind.panel_dims(data)
     title = options.get("title", "")
     if not title and first.view.drawing.title is not None:
         title = first.view.drawing.title(data)
@@ -117,7 +106,7 @@ def plot_result(
         [cell for each in drawn for cell in each.cells],
         room,
         canvas,
-        room.refusal(names[0], first.dims, overlaid, tasks, "table"),
+        partial(room.refusal, names[0], first.dims, overlaid, {dim: data.sizes[dim] for dim in fewer}, "table"),
         named=names_in(data) if first.apart else (),
         by_column=len(names) > 1 and room.grid.n_rows > 1 and not any(each.rows for each in drawn),
         title=title,
@@ -158,16 +147,6 @@ def _panels_of(kind: ResultKind, view: View, data: xr.Dataset, canvas: Canvas) -
     return view, check_dims(dims, canvas.col, canvas.row, "result"), False
 
 
-def _legend_of(drawn: Sequence[_Drawn], data: xr.Dataset) -> tuple[str, ...]:
-    """Return the names of algorithms that a legend has, if any: of views that neither list them nor part them."""
-    named = [each for each in drawn if not each.rows and not each.columns and "algorithm" not in each.dims]
-    if not named or "algorithm" not in data.dims:
-        return ()
-    if data.sizes["algorithm"] > _MOST_IN_LEGEND:
-        return ()
-    return tuple(str(name) for name in data["algorithm"].to_numpy().tolist())
-
-
 def _with_texts_below(drawn: list[_Drawn], room: Room) -> tuple[list[_Drawn], Room]:
     """Return views in a figure of a size that is asked for: texts that would take half of its width go below rows."""
     if room.asked is None:
@@ -176,8 +155,7 @@ def _with_texts_below(drawn: list[_Drawn], room: Room) -> tuple[list[_Drawn], Ro
     below = [each._replace(pictures=[with_texts_below(picture, wide) for picture in each.pictures]) for each in drawn]
     rows = [each.rows for each in below]
     by_row = tuple(rows) if room.by_row else ()
-    beside = max(each.beside for each in below)
-    return below, replace(room, rows=max(room.rows, *rows), by_row=by_row, beside=beside)
+    return below, replace(room, rows=max(room.rows, *rows), by_row=by_row)
 
 
 def _room(drawn: Sequence[_Drawn], data: xr.Dataset, canvas: Canvas) -> Room:
@@ -193,7 +171,7 @@ def _room(drawn: Sequence[_Drawn], data: xr.Dataset, canvas: Canvas) -> Room:
         grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
         room = Room(grid, most, columns, canvas.figsize)
         is_free = canvas.col is None and canvas.row is None
-        if room.size() is None and grid.two_dims and is_free:
+        if not room.is_large and grid.two_dims and is_free:
             return Room(canvas.grid([], [grid.n_panels]), most, columns, canvas.figsize)
         return room
 

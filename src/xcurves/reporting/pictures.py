@@ -83,12 +83,11 @@ def draw(
         if not narrow:
             return DrawnPicture(wide, None, caption)
         try:
-            warnings.filterwarnings("error", "constrained_layout not applied")
             higher = height if len(axes) == 1 else height * width / _PHONE
             if view is not None and isinstance(data, xr.Dataset) and _has_texts(first_panel(*prepare(data), view)):
                 higher *= _WITH_TEXTS
             small = _encode(np.ravel([plot(data, view, figsize=(_PHONE, min(higher, 20.0)), **seed)])[0].figure)
-        except (ValueError, UserWarning):  # no room
+        except ValueError:  # no room
             return DrawnPicture(wide, None, caption)
     return DrawnPicture(wide, small, caption)
 

@@ -29,6 +29,7 @@ OPEN_ENDS = "More than 0: by the test; the level is claimed for the interval wit
 NAMED_PAIRS = (
     "The difference of each pair, the first less the second, with the interval for all pairs together and adjusted p."
 )
+OVER_TRAINING = "The score of a run is its mean over training."
 ONE_PAIR = "By how much the first is better than the second, with its interval and p."
 # captions of their curves
 ALONG_TRAINING = "Difference of mean scores, the first less the second, along training."

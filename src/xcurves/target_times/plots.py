@@ -173,8 +173,8 @@ def profiles(result: xr.Dataset) -> CurvesPicture:
     lines = []
     for place, one in enumerate(sorted(_each_algorithm(result), key=lambda one: -one["score"].item())):
         name = str(one["algorithm"].item())
-        label = f"{name} ({number(one['score'].item(), 2)})"
+        score = f" ({number(one['score'].item(), 2)})"
         tau, share = (one[name].to_numpy() for name in ("tau", "share"))
-        lines.append(Line(label, style_in(one), tau, share, steps="post", place=place, of=name))
+        lines.append(Line(name, style_in(one), tau, share, steps="post", place=place, more=score))
     x = Scale("time as a multiple of the best", low=1, high=float(result["tau"].max()))
     return CurvesPicture(lines, x, Scale(f"share of {result.attrs['task']}s", low=0, high=1.02))
