@@ -82,7 +82,7 @@ def test_boxes_have_the_intervals_of_the_table():
 
 @pytest.mark.parametrize("view", ["forest", "places", "task_differences"])
 def test_captions_say_of_which_levels_a_score_is(view):
-    curves = make_curves(np.random.default_rng(0).normal(size=(5, 3, 4, 6)), task=list("abcde"))
+    curves = make_curves(np.random.default_rng(0).normal(size=(7, 3, 4, 6)), task=list("abcdefg"))
     caption = kinds.kind("across_tasks").views[view].caption
     for weights, is_said in ((None, True), ("final", False)):
         found = curves.curves.across_tasks(training_weights=weights, n_resamples=99, rng=0)

@@ -303,6 +303,18 @@ def test_a_panel_names_its_pair_once_as_it_is_turned():
     assert not any(" over a" in ax.get_ylabel() for ax in panels)
 
 
+def test_a_pair_has_one_name_and_direction_in_all_panels_of_tasks():
+    values = np.random.default_rng(0).normal(size=(2, 3, 6, 5)) + np.arange(3)[:, np.newaxis, np.newaxis]
+    curves = make_curves(values, task=["x", "y"])
+    curves[1] *= -1  # each pair is the other way round there
+    compared = curves.curves.pairwise(n_resamples=99, rng=0)
+    for ax, task in zip(compared.curves.plot("curve_difference"), ["x", "y"], strict=True):
+        lines = {line.get_label(): line.get_ydata() for line in ax.lines if " - " in line.get_label()}
+        assert set(lines) == set(compared["pair"].values)
+        for pair, drawn in lines.items():
+            np.testing.assert_allclose(drawn, compared["curve_difference"].sel(pair=pair, task=task))
+
+
 @pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "n_algorithms"),

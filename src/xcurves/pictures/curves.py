@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -52,6 +52,8 @@ class Line:
     grid: Floats | None = None  # all levels of its runs, by which the axis is scaled; None: x
     of: str = ""  # the algorithm or pair, where the name is not its own
     more: str = ""  # behind the name, where the panel is the only one
+    given: str = ""  # how the result names the pair
+    is_turned: bool = False  # whether the pair is the other way round in the result
 
     @property
     def on_axis(self) -> Floats:
@@ -142,6 +144,8 @@ class Key:
     name: str
     style: Style
     more: str = ""  # behind the name, where the panel is the only one
+    given: str = ""  # how the result names the pair
+    is_turned: bool = False  # whether the pair is the other way round in the result
     flag: str | None = None  # of what stands behind the name
 
 
@@ -176,14 +180,6 @@ class PairBars:
     colors: tuple[str, str]  # of both
     low: Floats
     high: Floats
-
-
-class OnlyPair(NamedTuple):
-    """How the only pair of a picture is named, and whether its curve is turned for that."""
-
-    given: str
-    drawn: str
-    is_turned: bool
 
 
 @dataclass(frozen=True)
@@ -242,7 +238,6 @@ class CurvesPicture(Picture):
     rules: Sequence[Rule] = ()
     ticks: Floats | None = None  # all levels of the task, which the x axis names where they are few; None: of lines
     empty: str = "no runs"  # what is said where there are neither lines nor points
-    only: OnlyPair | None = None
     said: frozenset[str] = frozenset()  # flags of what no line or point has
 
     def with_scales(self, xscale: str | None = None, yscale: str | None = None) -> CurvesPicture:
@@ -251,21 +246,21 @@ class CurvesPicture(Picture):
         return replace(self, x=x, y=y)
 
     def in_panel(self, title: str) -> tuple[CurvesPicture, str]:
-        """Return the picture and the title of its panel, one of which names its only pair.
+        """Return the picture and the title of its panel, one of which names an only pair.
 
-        In panels of tasks, which have titles, the pair keeps its direction: all have the same label then.
+        In panels of tasks, which have titles, pairs keep their direction: each has the same name in all then.
         """
-        if self.only is None:
+        if not self.lines or not self.lines[0].given:
             return self, title
-        given, drawn, is_turned = self.only
-        if given in title:
-            return self, title.replace(given, drawn)
-        picture, name = self, drawn
+        first, lines = self.lines[0], self.lines
+        if len(lines) == 1 and first.given in title:
+            return self, title.replace(first.given, first.of)
         if title:
-            name = given
-            if is_turned:
-                picture = replace(self, lines=[_negated(line) for line in self.lines])
-        return replace(picture, y=replace(self.y, label=f"{self.y.label}\n{name}")), title
+            lines = list(map(_as_given, lines))
+        y = self.y
+        if len(lines) == 1:
+            y = replace(y, label=f"{y.label}\n{lines[0].of}")
+        return replace(self, lines=lines, y=y), title
 
     @property
     def flags(self) -> frozenset[str]:
@@ -354,5 +349,9 @@ def _is_even(levels: Floats) -> bool:
     return steps.size == 0 or bool(steps.max() <= _EVEN * steps.min())
 
 
-def _negated(line: Line) -> Line:
-    return replace(line, y=-line.y, low=-line.high, high=-line.low)
+def _as_given(line: Line) -> Line:
+    """Return the line of a pair in the direction that the result has."""
+    named = replace(line, name=line.given if line.name else "", of=line.given)
+    if not line.is_turned:
+        return named
+    return replace(named, y=-line.y, low=-line.high, high=-line.low)

@@ -9,7 +9,7 @@ from xcurves.array_types import Floats
 from xcurves.core.labels import each_of
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.validation import is_without_training
-from xcurves.pictures.curves import CurvesPicture, Line, OnlyPair, Rule, Scale, along_training
+from xcurves.pictures.curves import CurvesPicture, Line, Rule, Scale, along_training
 from xcurves.pictures.styles import bounds_of, style_in
 from xcurves.say.numbers import label_of
 from xcurves.say.pairs import MOST_PAIRS, pairs_by_size
@@ -44,19 +44,17 @@ def pair_curves(
     """Return the difference of every pair with its band, turned so that its mean is positive, the largest first."""
     size = result[difference].mean([dim for dim in result[difference].dims if dim != "pair"])
     turned = pairs_by_size(result, size, [difference, band])
-    only = None
-    if turned.sizes["pair"] == 1:
-        is_turned = str(turned["algorithm_a"].item()) != str(result["algorithm_a"].item())
-        only = OnlyPair(str(result["pair"].item()), str(turned["pair"].item()), is_turned)
     places = np.argsort(-np.abs(size.to_numpy()), kind="stable").tolist()
     lines = []
     for place, pair in zip(places, each_of(turned, "pair"), strict=True):
         y = pair[difference].to_numpy()
         known = np.isfinite(y)
         low, high = bounds_of(pair[band])[:, known]
-        of = str(pair["pair"].item())
-        name = "" if only else of
-        lines.append(Line(name, style_in(pair, "pair"), levels[known], y[known], low, high, place=place, of=of))
-    return CurvesPicture(
-        lines, x, Scale(label_of(turned[difference])), rules=[Rule("y", 0.0)], ticks=levels, only=only, said=said
-    )
+        of, as_given = str(pair["pair"].item()), result.isel(pair=place)
+        name = of if len(places) > 1 else ""
+        is_turned = bool(pair["algorithm_a"] != as_given["algorithm_a"])
+        lines.append(
+            Line(name, style_in(pair, "pair"), levels[known], y[known], low, high, place=place, of=of,
+                 given=str(as_given["pair"].item()), is_turned=is_turned)
+        )  # fmt: skip
+    return CurvesPicture(lines, x, Scale(label_of(turned[difference])), rules=[Rule("y", 0.0)], ticks=levels, said=said)
