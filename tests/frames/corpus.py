@@ -3,8 +3,8 @@
 An input is files below a folder, made by a function that returns their text by path (or a frame, written as CSV), the
 options that are typed, and what is right: a `Read`, `ASKS` or `REFUSES`. `test_readings.py` reads each by the shell and
 by Python, compares the two, and follows every command that a question proposes. Further folders are in
-`corpus_folders.py`, rows of repeated scores, wide tables and arrays in `corpus_rows.py`, formats of packages in
-`corpus_sources.py`.
+`corpus_folders.py`, near misses of rules in `corpus_near_misses.py`, rows of repeated scores, wide tables and arrays in
+`corpus_rows.py`, formats of packages in `corpus_sources.py`.
 """
 
 from __future__ import annotations
@@ -742,9 +742,10 @@ INPUTS["two levels of numbers"] = Input(
     placed(*crossed(["sac", "td3"], ["10", "20"], ["0", "1", "2"])),
     Asks(
         "two levels of folders are whole numbers",
-        2,
+        3,
         {
             "--folders algorithm task run": Read(tasks=("task",), n_tasks=2, algorithms=2, runs=3),
+            "--folders task algorithm run": Read(tasks=("task",), n_tasks=2, algorithms=2, runs=3),
             "--algorithm name number": Read(algorithms=4, runs=3, tasks=()),
         },
     ),

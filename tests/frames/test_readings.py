@@ -17,6 +17,7 @@ import xcurves
 from frames import (
     corpus,
     corpus_folders,
+    corpus_near_misses,
     corpus_rows,
     corpus_searches,
     corpus_sources,
@@ -36,7 +37,16 @@ from xcurves.core.labels import extra_dims
 from xcurves.core.refusal import written_for
 from xcurves.frames.make_curves import rows_said
 
-SETS = (corpus, corpus_folders, corpus_rows, corpus_searches, corpus_sources, corpus_unnamed, corpus_wide)
+SETS = (
+    corpus,
+    corpus_folders,
+    corpus_near_misses,
+    corpus_rows,
+    corpus_searches,
+    corpus_sources,
+    corpus_unnamed,
+    corpus_wide,
+)
 INPUTS = {name: case for each in SETS for name, case in each.INPUTS.items()}
 MOST_COMMANDS = 4
 

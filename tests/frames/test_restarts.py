@@ -75,7 +75,7 @@ def test_a_fall_that_is_no_restart_for_sure_is_refused_and_each_cure_works(again
     before, after = steps[2], steps[3]
     assert f"from ('a', 0, {before}) to ('a', 0, {after})" in said
     calls = list(map(str, caught.value.cure.calls))
-    assert ("duplicates='purge'" in said) == (again == [5, 15])
+    assert "duplicates='purge'" in said  # a run that ended soon after it began again has one row of it
     for call in calls:
         assert eval(call, {"frame": run_of(steps)}).size
 

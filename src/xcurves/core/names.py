@@ -36,9 +36,9 @@ SYNONYMS = {
     "learner method model optimizer policy scheme solver strategy",
     "run": "attempt attempts chain chains cv fold folds random_state repeat repetition replicate rep resample run_id "
     "run_path runs seed seeds split trial trials",
-    "training": "env_step env_steps episode epoch epochs frames games gen generation generations global_step "
-    "interacts it iter iteration iterations n_evals n_train nfe num_eval num_evals step steps time timestep timesteps "
-    "tokens train_size train_sizes updates",
+    "training": "elapsed env_step env_steps episode epoch epochs frames games gen generation generations "
+    "global_step interacts it iter iters iteration iterations n_evals n_train nfe num_eval num_evals step steps time "
+    "timestep timesteps tokens train_size train_sizes updates",
 }
 # Questions of an evaluation; and what several of them belong to.
 ITEMS = names_in("doc_id item item_id question question_id sample_id prompt prompt_id instance instances")
@@ -50,6 +50,7 @@ USUAL_EXTRAS = ITEMS | names_in(
 TASKS_IN_WORDS = names_in("game scenario")
 # Parts of one data set, which all algorithms have alike.
 FOLDS = names_in("fold folds cv resample split")
+_COUNTED = names_in("n num number min max samples")
 TRAINED = names_in("train training")
 EVALUATED = names_in("eval evaluation test val valid validation dev")
 _PARTS_OF_DATA = TRAINED | EVALUATED
@@ -63,11 +64,9 @@ OF_PLACE = names_in(
 )
 # Dims, columns and coordinates whose labels name the metric.
 METRICS = names_in("metric metrics metric_name measure measures tag tags criterion scorer")
-# Of a run, at which amount of training; and when. Neither tells algorithms, runs or tasks apart.
-STEPS = names_in(
-    "step steps timesteps timestep iter iters iteration iterations epoch epochs frames tokens updates config_id "
-    "trial_number global_step env_step env_steps interacts gen generation generations nfe num_eval num_evals n_evals"
-)
+# Of a run, at which amount of training; which of its trials; and when. None tells algorithms, runs or tasks apart.
+TRIALS = names_in("config_id trial_number")
+STEPS = TRIALS | names_in(SYNONYMS["training"]) - names_in("time elapsed episode games")
 CLOCKS = names_in(
     "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "
     "elapsed created started finished ended completed _runtime"
@@ -76,10 +75,12 @@ FILES = names_in("file filename file_name path log logfile log_file")
 # Words before tokens of single questions and answers, which are no amount of training.
 OF_ANSWERS = names_in("prompt completion input output response answer reasoning generated cached")
 # The counts within an epoch.
-WITHIN_EPOCH = names_in("iter iters iteration iterations step steps batch")
+WITHIN_EPOCH = names_in("it iter iters iteration iterations step steps batch")
 # Of the points of a scaling law.
 MODEL_SIZES = names_in("n params n_params num_params parameters n_parameters model_size")
 TOKENS = names_in("d tokens n_tokens num_tokens training_tokens train_tokens")
+# The budgets of trials, of which the worse were stopped on small ones.
+RUNGS = names_in("n_resources resource resources budget rung")
 # How runs ended: failed; by somebody's choice, which may hide a failure; or well.
 STATES = names_in("state status outcome")
 FAILED = names_in("crashed crash failed fail failure error errored")
@@ -99,12 +100,22 @@ def rank_of(name: object, known: Collection[str]) -> int | None:
     A last word that says that labels name or number things, as in env_id and FoldNr, does not count.
     """
     words = words_of(name)
-    named = words[:-1] if words[-1:] and words[-1] in OF_LABELS else words
+    named = _named(words)
     if {str(name).strip().casefold(), "_".join(words), "_".join(named)} & set(known):
         return 0
     if named and named[-1] in known:
         return 1
     return None
+
+
+def _named(words: list[str]) -> list[str]:
+    """Return the words of a name without one that says that labels name or number things."""
+    return words[:-1] if words[-1:] and words[-1] in OF_LABELS else words
+
+
+def last_word(name: object) -> str:
+    """Return the last word of a name that says what it is: "epoch" of epoch_no, "" of none."""
+    return "".join(_named(words_of(name))[-1:])
 
 
 def names_of_dim(dim: str) -> list[str]:
@@ -116,6 +127,8 @@ def dim_of(name: object) -> str | None:
     """Return what a column usually is by its name: a dim, "task" or None."""
     if _is_item_id(name):
         return "task"
+    if _counts_folds(name):
+        return None
     for dim in DIMS:
         if rank_of(name, names_of_dim(dim)) is not None:
             return dim
@@ -146,6 +159,21 @@ def is_step(name: object) -> bool:
     return _ends_like(name, STEPS) and not OF_ANSWERS & set(words_of(name))
 
 
+def is_epoch(name: object) -> bool:
+    """Return whether a name is that of passes over the data."""
+    return last_word(name) in ("epoch", "epochs")
+
+
+def is_trial(name: object) -> bool:
+    """Return whether a name is that of the number of a trial."""
+    return _ends_like(name, TRIALS)
+
+
+def is_rung(name: object) -> bool:
+    """Return whether a name is that of budgets of trials."""
+    return rank_of(name, RUNGS) is not None
+
+
 def is_clock(name: object) -> bool:
     """Return whether a name is that of a time."""
     return _ends_like(name, CLOCKS)
@@ -163,12 +191,17 @@ def is_passage(name: object) -> bool:
 
 def is_fold(name: object) -> bool:
     """Return whether a name is that of the folds of a data set."""
-    return rank_of(name, FOLDS) is not None
+    return rank_of(name, FOLDS) is not None and not _counts_folds(name)
+
+
+def _counts_folds(name: object) -> bool:
+    """Return whether a name is that of a number of folds, or of how data are split: n_folds, min_samples_split."""
+    return rank_of(name, FOLDS) is not None and bool(_COUNTED & set(_named(words_of(name))))
 
 
 def are_parts_of_data(labels: Collection[object]) -> bool:
-    """Return whether labels say of which data a score is, train or test, and no folds."""
-    return {str(label).strip().casefold() for label in labels} <= _PARTS_OF_DATA
+    """Return whether labels say of which data a score is, and are no folds: train and holdout, test-clean."""
+    return any(_PARTS_OF_DATA & set(words_of(label)) for label in labels)
 
 
 def confusable(names: Iterable[object]) -> tuple[str, str] | None:
@@ -195,7 +228,7 @@ def _ends_like(name: object, known: Collection[str]) -> bool:
     """Return whether a whole name, its last word or its last two words are known."""
     words = words_of(name)
     whole = str(name).strip().casefold()
-    endings = ("_".join(words[-2:]), "".join(words[-1:]))
+    endings = ("_".join(words[-2:]), "".join(words[-1:]), last_word(name))
     return whole in known or any(ending in known for ending in endings if ending)
 
 
@@ -273,8 +306,8 @@ def short_name(name: object) -> str:
     return str(name).removeprefix(CONFIG)
 
 
-def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:
-    """Return algorithm and run of names that end in the number of a run, None if they do not: sac_seed0, sac_seed1.
+def numbered_runs(names: Sequence[str]) -> pd.DataFrame | None:
+    """Return algorithm and run, as text, of names that end in the number of a run, None if they do not: sac_seed0.
 
     A number without the word seed (resnet-18, resnet-34) is that of a run if the numbers of each name are 0, 1, ... or
     1, 2, ...
@@ -283,12 +316,18 @@ def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:
     if not names or not all(parts):
         return None
     labels = pd.DataFrame([part.groupdict() for part in parts if part])
-    labels["run"] = labels["run"].astype("int64")
-    each = labels.groupby("algorithm")["run"]
-    if (each.nunique() < 2).any() or labels.duplicated().any():
+    if labels.duplicated().any():
         return None
-    are_said = all(_SEED.fullmatch(name) for name in names)
+    each = labels["run"].astype("int64").groupby(labels["algorithm"])
     are_counted = (each.min() <= 1) & (each.max() - each.min() == each.size() - 1)
-    if not are_said and not are_counted.all():
+    if not are_counted.all() and not all(map(_SEED.fullmatch, names)):
         return None
     return labels
+
+
+def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:
+    """Return algorithm and run of names as `numbered_runs` does, if each algorithm has two runs or more."""
+    labels = numbered_runs(names)
+    if labels is None or (labels["algorithm"].value_counts() < 2).any():
+        return None
+    return labels.assign(run=labels["run"].astype("int64"))

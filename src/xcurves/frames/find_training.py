@@ -11,6 +11,7 @@ from xcurves.core.names import is_clock
 from xcurves.frames import roles
 from xcurves.frames.reading import Found
 
+_UNIX = 1e8  # seconds since 1970, of which no training takes so many
 TRAINING = "training"  # a column that is called like a dim is that dim
 
 
@@ -29,7 +30,8 @@ def find_training(so_far: Found, told: Known) -> None:
     if score is None:
         return
     if not found:
-        _order_by_unnamed_clock(so_far)
+        if so_far.runs and so_far.scored.duplicated(so_far.runs).any():
+            _order_by_clock(so_far, so_far.scored, "", so_far.runs)
         return
     training = roles.of_score(so_far.frame, found, score)
     if training != found[0]:  # rows of the other series have no score
@@ -47,8 +49,8 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
         so_far.roles["training"] = None
         return
     stuck = [name for name in roles.constant_steps(scored) if name not in so_far.used]
-    if is_clock(training) and so_far.runs and stuck:
-        _order_by_clock(so_far, scored, stuck[0], keys)
+    if is_clock(training) and so_far.runs and (stuck or scored[training].min() > _UNIX):
+        _order_by_clock(so_far, scored, "".join(stuck[:1]), keys)
         return
     epoch = roles.epochs_of(scored, found, training, keys)
     batch = roles.batches_of(scored, training, keys, so_far.used)
@@ -63,36 +65,18 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
         _order_by_clock(so_far, scored, training, keys)
 
 
-def _order_by_clock(so_far: Found, scored: pd.DataFrame, training: str, keys: Sequence[str]) -> None:
-    """Take the order of a clock as training, whose steps never change; without a clock it cannot be told."""
-    used = [name for name in so_far.used if name not in (training, so_far.roles["training"])]
-    clocks = [
-        name
-        for name in roles.clocks_in(scored, used)
-        if name != training and scored[name].notna().all() and not scored.duplicated([*keys, name]).any()
-    ]
+def _order_by_clock(so_far: Found, scored: pd.DataFrame, step: str, keys: Sequence[str]) -> None:
+    """Take the order of a clock as training, where there is no step or it never changes; of none it cannot be told."""
+    used = [name for name in so_far.used if name not in (step, so_far.roles["training"])]
     so_far.roles["training"] = None
-    if not clocks:
-        so_far.missing["training"] = []
+    found = roles.clock_of_runs(scored, [*used, step], keys)
+    if found is None:
+        if step:
+            so_far.missing["training"] = []
         return
-    name = f"order of {clocks[0]}"
-    order = scored.groupby(list(keys), observed=True)[clocks[0]].rank().astype("int64")
+    clock, order = found
+    name = f"order of {clock}"
     so_far.frame = scored.assign(**{name: order})
     so_far.roles["training"] = name
-    so_far.made.append(f"{training} never changes within a run: training is the order of {clocks[0]}")
-
-
-def _order_by_unnamed_clock(so_far: Found) -> None:
-    """Take as training the order of whole numbers of an unknown name that are a clock, as they rise in each run."""
-    scored = so_far.scored
-    if not so_far.runs or not scored.duplicated(so_far.runs).any():
-        return
-    for name in map(str, scored.columns):
-        if name in so_far.used or not roles.is_clock_of_runs(scored, name, so_far.runs):
-            continue
-        if roles.rises_in_runs(scored, name, so_far.runs):
-            order = scored.groupby(so_far.runs, observed=True).cumcount() + 1
-            so_far.roles["training"] = f"order of {name}"
-            so_far.frame = scored.assign(**{f"order of {name}": order})
-            so_far.made.append(f"{name} is a clock: training is its order")
-            return
+    why = f"{step} never changes within a run" if step else f"{clock} is a clock"
+    so_far.made.append(f"{why}: training is the order of {clock}")

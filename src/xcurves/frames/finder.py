@@ -337,7 +337,7 @@ class _Finder(Found):
         if self._has_joined_answers or self.unnamed is not None:
             return
         if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
-            labels = roles.could_be_labels(self.frame, self.used)
+            labels = [*roles.could_be_labels(self.frame, self.used), *roles.trials_in(self.frame, self.used)]
             groups = self.keys("algorithm", "tasks")
             self.missing["run"] = [name for name in labels if not groups or unnamed.varies(self.frame, groups, name)]
 

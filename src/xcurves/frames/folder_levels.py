@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
-from xcurves.core.names import NUMBERED
+from xcurves.core.names import numbered_runs
 
 _NAMES = ("task", "algorithm", "run")
 _RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _WHOLE = re.compile(r"\d+")
+_HASH = r"(?=.*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*"
 _RUN_NAME = re.compile(r"[a-z]+-[a-z]+-\d+", re.IGNORECASE)  # that Weights & Biases makes: dashing-sunset-12
 # Names of folders that are no algorithm's.
 _OF_PLACE = re.compile(
     r"logs?|runs?|outputs?|multirun|results?|version_\d+|checkpoint-\d+|"
     r"train|training|eval|evaluation|test|val|valid|validation|dev|"
-    r"\d{4}-?\d{2}-?\d{2}.*|\d{2}[-:]\d{2}[-:]\d{2}|(?=.*\d)[0-9a-f]{7,}",
+    rf"\d{{4}}-?\d{{2}}-?\d{{2}}.*|\d{{2}}[-:_]\d{{2}}[-:_]\d{{2}}|{_HASH}",
     re.IGNORECASE,
 )
 _MARKS = ("__", "_", "-", ".")  # between parts of names, the longest first
@@ -59,31 +60,67 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bo
     if len(levels) == 1:
         return _of_names(levels[0], root, asks_of_parts=asks_of_parts)
     kept = _kept(levels)
-    numbers = [index for index in kept if all(map(_RUN.fullmatch, levels[index]))]
-    of_runs = [index for index in kept if are_run_names(levels[index])]
-    if of_runs:
-        run = of_runs[-1]
-        kept = [index for index in kept if index not in numbers and index not in of_runs]
-        kept.append(run)
-    elif numbers:
-        varied = [index for index in numbers if len(set(levels[index])) > 1]
-        run = (varied or numbers)[-1]
-        _ask_of_numbers(levels, kept, varied, root)
-        # version_0 below the seeds says nothing
-        kept = [index for index in kept if index != run and (index not in numbers or index in varied)]
-        kept.append(run)
-    if len(kept) not in (2, 3):
+    run = _level_of_runs(levels, kept)
+    kept = [index for index in kept if index == run or not _says_nothing(levels, index, kept)]
+    _ask_of_others(levels, kept, run, root)
+    _ask_of_order(levels, kept, run, root)
+    # version_0 below the seeds says nothing
+    kept = [index for index in kept if index != run and not (_is_number(levels[index]) and _is_same(levels[index]))]
+    kept.append(run)
+    if len(kept) not in (2, 3) or of_place(levels[kept[-2]]):
         return None
     names = _NAMES[-len(kept) :]
-    labels = pd.DataFrame({name: levels[index] for name, index in zip(names, kept, strict=True)})
-    of_level = {index: name for name, index in zip(names, kept, strict=True)}
+    of_level = dict(zip(kept, names, strict=True))
+    if len(kept) == 3 and _are_environments(levels[kept[1]]) and not _are_environments(levels[kept[0]]):
+        of_level |= {kept[0]: "algorithm", kept[1]: "task"}
+    labels = pd.DataFrame({name: levels[index] for index, name in of_level.items()})[list(names)]
     every = _named(of_level, len(levels))
     if asks_of_parts and every == list(_NAMES[1:]):
         _ask_of_parts(labels, "/{run}", root)
-    said = f"levels of the path are {', '.join(names)}"
-    if kept != sorted(kept):
-        said = f"levels of the path are {', '.join(name for name in every if name in names)}"
+    said = f"levels of the path are {', '.join(name for name in every if name in names)}"
     return Levels(labels, every, said, _can_be_algorithms(labels))
+
+
+def _is_same(level: Sequence[str]) -> bool:
+    return len(set(level)) == 1
+
+
+def _says_nothing(levels: Sequence[Sequence[str]], index: int, kept: Sequence[int]) -> bool:
+    """Return whether runs are told apart without a level of dates or hashes."""
+    rest = list(zip(*(levels[other] for other in kept if other != index), strict=True))
+    return of_place(levels[index]) and len(kept) > 2 and len(set(rest)) == len(rest)
+
+
+def _is_number(level: Sequence[str]) -> bool:
+    """Return whether all labels of a level are numbers, such as 0, seed_0 or version_0."""
+    return all(map(_RUN.fullmatch, level))
+
+
+def of_place(level: Sequence[str]) -> bool:
+    """Return whether labels of a level say where or when a run was, such as logs, eval or a date, and no algorithm."""
+    return any(map(_OF_PLACE.fullmatch, level)) and not _is_number(level)
+
+
+def _are_environments(level: Sequence[str]) -> bool:
+    return all(map(_ENVIRONMENT.fullmatch, level))
+
+
+def _level_of_runs(levels: Sequence[Sequence[str]], kept: Sequence[int]) -> int:
+    """Return the level of runs: the last of their names or of numbers that vary, else the last of dates or hashes.
+
+    If there is none, it is the last level.
+    """
+    kinds = (are_run_names, lambda level: _is_number(level) and not _is_same(level), _tells_runs, _is_number)
+    for is_kind in kinds:
+        found = [index for index in kept if is_kind(levels[index])]
+        if found:
+            return found[-1]
+    return kept[-1]
+
+
+def _tells_runs(level: Sequence[str]) -> bool:
+    """Return whether a level of dates, times or hashes has several labels."""
+    return of_place(level) and not _is_same(level)
 
 
 def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
@@ -104,14 +141,12 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
 
 def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels | None:
     """Return the labels of names that have an algorithm and a number."""
-    parts = [NUMBERED.fullmatch(name) for name in names]
-    if not all(parts):
-        return None
-    labels = pd.DataFrame([part.groupdict() for part in parts if part])
+    labels = numbered_runs(names)
     # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
-    if labels["algorithm"].is_unique or labels.duplicated().any():
+    if labels is None or labels["algorithm"].is_unique:
         return None
-    marks = sorted({part.string[part.end("algorithm") : part.start("run")] for part in parts if part})
+    pairs = zip(names, labels["algorithm"], labels["run"], strict=True)
+    marks = sorted({name[len(algorithm) : -len(run)] for name, algorithm, run in pairs})
     if asks_of_parts and len(marks) == 1:
         _ask_of_parts(labels, f"{marks[0]}{{run}}", root)
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
@@ -120,46 +155,71 @@ def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels
 def _can_be_algorithms(labels: pd.DataFrame) -> bool:
     """Return whether labels can be those of algorithms: two or more, each of several runs or tasks, and of no place."""
     counts = labels["algorithm"].value_counts()
-    of_place = any(_OF_PLACE.fullmatch(str(label)) for label in counts.index)
-    return len(counts) > 1 and bool((counts > 1).all()) and not of_place
+    return len(counts) > 1 and bool((counts > 1).all()) and not of_place(list(map(str, counts.index)))
 
 
-def _ask_of_numbers(
+def _ask_of_others(levels: Sequence[Sequence[str]], kept: Sequence[int], run: int, root: str) -> None:
+    """Ask what a further level is that varies and is of whole numbers, or of dates, hashes or checkpoints."""
+    varied = [index for index in kept if index != run and not _is_same(levels[index])]
+    numbers = [index for index in varied if all(map(_WHOLE.fullmatch, levels[index]))]
+    others = [*numbers, *(index for index in varied if of_place(levels[index]))]
+    rest = [index for index in kept if index != run and index not in others and not _is_number(levels[index])]
+    if not others or len(rest) > 1 or (not rest and not numbers):
+        return
+    other = others[-1]
+    readings: list[tuple[dict[int, str], dict[str, Any]]] = []
+    if not rest:
+        readings.append(({other: "algorithm", run: "run"}, {}))
+    else:
+        (name,) = rest
+        readings.append(({name: "algorithm", other: "task", run: "run"}, {}))
+        if other in numbers:
+            readings.append(({name: "name", other: "number", run: "run"}, {"algorithm": ["name", "number"]}))
+            readings.append(({name: "task", other: "algorithm", run: "run"}, {}))
+        elif not levels[other][0].startswith("checkpoint"):
+            readings.append(({name: "algorithm", other: "folder", run: "run"}, {"run": ["folder", "run"]}))
+    what = f"two levels of folders are whole numbers, such as {levels[other][0]!r}"
+    if other not in numbers:
+        what = f"folders such as {levels[other][0]!r} tell runs apart too, and are no algorithm"
+    raise _question_of_levels(levels, readings, f"{root}: {what}", root)
+
+
+def _ask_of_order(levels: Sequence[Sequence[str]], kept: Sequence[int], run: int, root: str) -> None:
+    """Ask which of two levels of names, above and below that of runs, is the task."""
+    if len(kept) != 3 or run != kept[1] or not _is_number(levels[run]):
+        return
+    above, _, below = kept
+    if _are_environments(levels[above]) or _is_same(levels[above]) or _is_same(levels[below]):
+        return
+    one, other = ({above: first, run: "run", below: last} for first, last in (_NAMES[:2], _NAMES[1::-1]))
+    what = f"folders do not say whether {levels[above][0]!r} or {levels[below][0]!r} is the algorithm or the task"
+    raise _question_of_levels(levels, [(one, {}), (other, {})], f"{root}: {what}", root)
+
+
+def _question_of_levels(
     levels: Sequence[Sequence[str]],
-    kept: Sequence[int],
-    numbers: Sequence[int],
+    readings: Sequence[tuple[dict[int, str], dict[str, Any]]],
+    question: str,
     root: str,
-) -> None:
-    """Ask what a second level of whole numbers is: tasks, or part of the algorithm."""
-    if len(numbers) < 2:
-        return
-    *others, run = numbers
-    others = [index for index in others if len(set(levels[index])) > 1 and all(map(_WHOLE.fullmatch, levels[index]))]
-    rest = [index for index in kept if index != run and index not in others]
-    if not others or len(rest) != 1:
-        return
-    number, name = others[-1], rest[0]
-    as_task = {number: "task", name: "algorithm", run: "run"}
-    as_part = {number: "number", name: "name", run: "run"}
-    n_names, n_numbers = len(set(levels[name])), len(set(levels[number]))
-    pairs = list(zip(levels[name], levels[number], strict=True))
-    sizes = pd.Series(pairs).value_counts()
-    each = runs_each(int(sizes.min()), int(sizes.max()))
-    choices = (
-        Choice(
-            {"folders": _named(as_task, len(levels))},
-            f"{how_many(n_names, 'algorithm')}, {how_many(n_numbers, 'task')}, {each}",
-        ),
-        Choice(
-            {"folders": _named(as_part, len(levels)), "algorithm": ["name", "number"]},
-            f"{how_many(len(sizes), 'algorithm')}, one task, {each}",
-        ),
-    )
-    raise of_paths(
-        f"{root}: two levels of folders are whole numbers, such as {levels[number][0]!r}",
-        choices,
-        root,
-    )
+) -> Doubtful:
+    """Return the question what levels are, with the readings in which several algorithms are compared, if there are."""
+    several, choices = list[bool](), list[Choice]()
+    for of_level, columns in readings:
+        labels = pd.DataFrame({name: levels[index] for index, name in of_level.items()})
+        roles = {"algorithm": ["algorithm"], "run": ["run"]} | columns
+        several.append(len(labels[roles["algorithm"]].drop_duplicates()) > 1)
+        choices.append(Choice({"folders": _named(of_level, len(levels)), **columns}, _compared(labels, **roles)))
+    fitting = [choice for choice, has_several in zip(choices, several, strict=True) if has_several]
+    return of_paths(question, fitting or choices, root)
+
+
+def _compared(labels: pd.DataFrame, algorithm: list[str], run: list[str]) -> str:
+    """Return what labels of runs compare."""
+    tasks = [name for name in labels if name not in (*algorithm, *run)]
+    n_runs = labels.drop_duplicates().groupby([*algorithm, *tasks]).size()
+    n_algorithms, n_tasks = (len(labels[names].drop_duplicates()) if names else 1 for names in (algorithm, tasks))
+    each = runs_each(int(n_runs.min()), int(n_runs.max()))
+    return f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {each}"
 
 
 def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
@@ -207,7 +267,7 @@ def _question_of_parts(
     n_runs = labels.groupby("algorithm")["run"].nunique()
     runs = runs_each(int(n_runs.min()), int(n_runs.max()))
     orders = [(first, second), (second, first)]
-    if all(map(_ENVIRONMENT.fullmatch, parts[first])):
+    if _are_environments(parts[first].tolist()):
         orders.reverse()
     choices = []
     for algorithm, task in orders:

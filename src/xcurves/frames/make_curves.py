@@ -92,7 +92,7 @@ def curves_of(
     # Rows of the same run and level become one, unless that is refused.
     named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks), reading.given)
     if training is None:
-        ask_of_rungs(frame, named)
+        ask_of_rungs(frame, named, are_numbered=reading.numbered)
     if (level < 0).any():
         from xcurves.frames.restarts import negative_levels  # which most logs do without
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from xcurves.core import names, provenance
 from xcurves.core.doubts import Choice, Doubtful, asked
@@ -22,7 +23,6 @@ from xcurves.kernels.times.ragged import Rows
 _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
 _MANY = 50  # runs for each level, of at least two
-RUNGS = frozenset(["n_resources", "budget", "rung"])
 
 
 class Named(NamedTuple):
@@ -69,6 +69,8 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     are_files = all(names.rank_of(name, names.FILES) is not None for name in apart)
     if are_files:  # a file holds a run or a part of one, and is no task
         chosen = []
+    if len(apart) == 1 and not {"training"} & {*named.dims, *named.given} and is_numeric_dtype(frame[apart[0]]):
+        chosen.insert(0, {"training": apart[0], "duplicates": "last"})  # in no order, which is sorted
     if "run" not in named.dims:
         chosen.insert(0, {"run": list(apart)})
     elif are_files:
@@ -106,20 +108,25 @@ def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> 
     raise asks(question, choices, named)
 
 
-def ask_of_rungs(frame: pd.DataFrame, named: Named) -> None:
-    """Ask which trials are compared, without a column of training, of several rungs, which had unlike budgets."""
-    rungs = [
-        str(name)
-        for name in frame.select_dtypes("number")
-        if str(name).casefold() in RUNGS and name not in named.used and len(frame[name].unique()) > 1
-    ]
+def ask_of_rungs(frame: pd.DataFrame, named: Named, *, are_numbered: bool) -> None:
+    """Ask which trials are compared, without a column of training, of several rungs, which had unlike budgets.
+
+    `are_numbered`: runs are rows, so that none has several budgets.
+    """
+    rungs = _rungs_of(frame, named.used)
     if not rungs:
         return
     rung = rungs[0]
     groups = [column for dim, column in named.dims.items() if dim != "run"]
-    choices = choices_of_rungs(frame, rung, groups, named.roles)
+    choices = choices_of_rungs(frame, rung, groups, named.roles, has_curves=not are_numbered)
     budgets = f"{frame[rung].nunique()} budgets, column {rung!r} ({_listed(frame[rung])})"
     raise asks(f"a reading without training pools trials of {budgets}", choices, named)
+
+
+def _rungs_of(frame: pd.DataFrame, used: Sequence[Any]) -> list[str]:
+    """Return the columns of several budgets of trials."""
+    numeric = [str(name) for name in frame.select_dtypes("number") if name not in used]
+    return [name for name in numeric if names.is_rung(name) and len(frame[name].unique()) > 1]
 
 
 def telling_apart(
@@ -257,10 +264,13 @@ def choices_of_rungs(
     rung: str,
     groups: Sequence[str],
     known: Mapping[str, Any],
+    *,
+    has_curves: bool = True,
 ) -> list[Choice]:
     """Return the readings of trials of several budgets: all on the first, those left on the last, or as training.
 
-    The first and the last budget are those that all algorithms and tasks, `groups`, have.
+    The first and the last budget are those that all algorithms and tasks, `groups`, have; `has_curves` says whether a
+    trial has several.
     """
     everyone = set(frame[rung])
     if groups:
@@ -271,16 +281,21 @@ def choices_of_rungs(
         part = frame[frame[rung] == budget]
         label = budget.item() if isinstance(budget, np.generic) else budget
         choices.append(Choice({"select": (rung, label)}, f"{compared(part, known)}, on {label:g}"))
-    choices.append(Choice({"training": rung}, f"{compared(frame, known)}, {rung} as training"))
+    if has_curves or not choices:
+        choices.append(Choice({"training": rung}, f"{compared(frame, known)}, {rung} as training"))
     return choices
 
 
 def doubt_of_rungs(found: Found) -> Doubt | None:
-    """Return what to ask where the training that was found is the budget of trials, of which the worse were stopped."""
+    """Return what to ask where trials have several budgets, the training that was found or none, and the worse stop."""
     rung = found.roles["training"]
-    if rung is None or "training" in found.typed or str(rung).casefold() not in RUNGS or not found.runs:
+    if "training" in found.typed or not found.runs or found.numbered:
         return None
     scored = found.scored
+    if rung is None:
+        rung = next(iter(_rungs_of(scored, found.used)), None)
+    if rung is None or not names.is_rung(rung):
+        return None
     last = scored.groupby(found.runs, observed=True)[rung].max()
     if last.nunique() < 2:
         return None

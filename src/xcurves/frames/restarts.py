@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from xcurves.array_types import Floats
 from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.core.known import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, choices_of, is_clock, say_unused, telling_apart
-from xcurves.frames.roles import find_trainings
+from xcurves.frames.roles import find_trainings, seconds_of
 from xcurves.kernels.times.ragged import Rows
 
 Flags = NDArray[np.bool_]
@@ -185,7 +185,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     """Return the rows at which runs were restarted, of curves whose level does not rise; refuse other falls."""
     falls = steps.change < 0
     clocks = [
-        steps.changes_of(_seconds(frame[name].iloc[steps.row]))
+        steps.changes_of(seconds_of(frame[name].iloc[steps.row]))
         for name in frame
         if name not in named.used and is_clock(frame[name])
     ]
@@ -217,7 +217,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     unclear = falls & ~is_restart & ~anew
     if unclear.any():
         choices = [Choice({"duplicates": "last"}, f"rows in no order, sorted by {training}")]
-        if rise[unclear].all():
+        if steps.with_any(~steps.begins & ~falls)[unclear].all():
             choices.append(_began_again(steps))
         raise asks(_say_falls(frame, steps, unclear, named), choices, named)
     if anew.any():
@@ -260,21 +260,14 @@ def _rises_after(steps: _Steps, falls: Flags) -> Flags:
     return falls & (highest > steps.level)
 
 
-def _seconds(column: pd.Series[Any]) -> Floats:
-    """Return a clock as numbers, NaN where it is none."""
-    if not pd.api.types.is_numeric_dtype(column):
-        column = pd.to_datetime(column, errors="coerce", format="mixed", utc=True)
-        column = column.astype("int64").where(column.notna())
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
 def negative_levels(frame: pd.DataFrame, level: Floats, named: Named) -> Doubtful:
     """Return the question what training is where levels are negative: a count with its sign turned, or newest first."""
     negative = np.flatnonzero(level < 0)
     rows = frame[named.keys].iloc[negative[:2]].to_numpy(dtype=object).tolist()
     training = named.dims["training"]
+    count = "1 row" if negative.size == 1 else f"{negative.size} rows"
     question = (
-        f"training column {training!r} is negative in {negative.size} rows, first "
+        f"training column {training!r} is negative in {count}, first "
         f"{', '.join(map(str, map(tuple, rows)))}. Correct it, or take another"
     )
     choices = [Choice({"training": name}, f"{name} as training") for name in find_trainings(frame, named.used)]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from xcurves.array_types import Floats
 from xcurves.core.direction import SCORES, looks_like_score
 from xcurves.core.names import (
     CONFIG,
@@ -26,9 +29,12 @@ from xcurves.core.names import (
     confusable,
     dim_of,
     is_clock,
+    is_epoch,
     is_fold,
     is_item,
     is_step,
+    is_trial,
+    last_word,
     names_in,
     names_of_dim,
     rank_of,
@@ -47,6 +53,8 @@ _FIRST_STEPS = (
     "tokens",
     "iteration",
     "iter",
+    "iters",
+    "it",
     "epoch",
 )
 SETTINGS = (CONFIG, "param_", OF_TRIAL)
@@ -67,6 +75,7 @@ _ABOUT = names_in(
 )
 _STATISTICS = _ABOUT | {"mean", "average"}
 _TIMES = ("ms", "s", "min", "h")
+_TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}")
 # what pandas reads as the name of an index that was written
 NO_NAME = ("Unnamed: 0", "")
 
@@ -84,9 +93,9 @@ def may_be_label(frame: pd.DataFrame, name: str) -> bool:
     column = frame[name]
     if pd.api.types.is_datetime64_any_dtype(column) or is_measure(column):
         return False
-    if is_clock(name) or dim_of(name) == "training":
+    if is_clock(name) or is_step(name):
         return False
-    return not is_step(name)
+    return dim_of(name) != "training" or not pd.api.types.is_numeric_dtype(column)
 
 
 def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
@@ -118,7 +127,7 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
     if dim in _free(frame, used) and not is_measure(frame[dim]):
         return dim, []
     found = {name: rank for name in _free(frame, used) if (rank := rank_of(name, names_of_dim(dim))) is not None}
-    found = {name: rank for name, rank in found.items() if _may_be_named(frame, name, rank)}
+    found = {name: rank for name, rank in found.items() if dim_of(name) == dim and _may_be_named(frame, name, rank)}
     varied = [name for name in found if n_labels(frame[name]) > 1] or list(found)
     whole = [name for name in varied if found[name] == 0] or varied
     # Names of the same labels, such as run_id beside seed, are one.
@@ -166,6 +175,11 @@ def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str
     return [name for name in found if not is_clock_of_runs(frame, name, runs)]
 
 
+def trials_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
+    """Return the columns of numbers of trials, which are runs where they are said to be."""
+    return [name for name in _free(frame, used) if is_trial(name) and n_labels(frame[name]) > 1]
+
+
 def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> bool:
     """Return whether a column of any name is a clock: of many values, most of which occur in one run only."""
     if not runs or name in runs or name in NO_NAME or n_labels(frame[name]) <= _MOST_CLOCK:
@@ -198,30 +212,29 @@ def of_score(frame: pd.DataFrame, trainings: Sequence[str], score: str) -> str:
 
 def epochs_of(frame: pd.DataFrame, trainings: Sequence[str], training: str, keys: Sequence[str]) -> str | None:
     """Return the column of epochs if the training that was found begins anew in each of them, else None."""
-    if words_of(training)[-1] not in WITHIN_EPOCH:
+    if last_word(training) not in WITHIN_EPOCH:
         return None
-    epochs = [name for name in trainings if words_of(name)[-1:] in (["epoch"], ["epochs"])]
+    epochs = [name for name in trainings if is_epoch(name)]
     if not epochs or epochs[0] == training:
         return None
     epoch = epochs[0]
     rows = frame[[*keys, epoch, training]].dropna()
-    if not len(rows) or not rows.duplicated([*keys, training]).any():
-        return None
-    first = rows.groupby([*keys, epoch], observed=True)[training].min()
-    if not keys:
-        return epoch if first.nunique() < len(first) else None
-    anew = first.groupby(level=list(range(len(keys)))).agg(lambda each: each.is_monotonic_decreasing)
-    if anew.all():
+    ends = rows.groupby([*keys, epoch], observed=True)[training].agg(["min", "max"])
+    before = ends["max"].shift()
+    if keys:
+        before = ends["max"].groupby(level=list(range(len(keys)))).shift()
+    later = before.notna()
+    if later.any() and (ends["min"] <= before)[later].all():
         return epoch
     return None
 
 
 def batches_of(frame: pd.DataFrame, training: str, keys: Sequence[str], used: Sequence[str]) -> str | None:
     """Return the column of batches that begin anew in each epoch, if the training that was found are epochs."""
-    if words_of(training)[-1:] not in (["epoch"], ["epochs"]) or not frame.duplicated([*keys, training]).any():
+    if not is_epoch(training) or not frame.duplicated([*keys, training]).any():
         return None
     for name in numeric_columns(frame):
-        if name in used or name == training or not {"batch", "batches"} & set(words_of(name)):
+        if name in used or name == training or not {"batch", "batches", "minibatch"} & set(words_of(name)):
             continue
         if frame.duplicated([*keys, name]).any() and not frame.duplicated([*keys, training, name]).any():
             return name
@@ -244,14 +257,34 @@ def constant_steps(frame: pd.DataFrame) -> list[str]:
     return [name for name in names if n_labels(frame[name]) == 1]
 
 
-def clocks_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
-    """Return the columns of times that have several values."""
-    return [
-        name
-        for name in _free(frame, used)
-        if is_clock(name) or pd.api.types.is_datetime64_any_dtype(frame[name])
-        if n_labels(frame[name]) > 1
-    ]
+def clock_of_runs(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> tuple[str, pd.Series[Any]] | None:
+    """Return the column of a clock that has a time of its own in each row of a run, and the order that it says.
+
+    A clock without a known name, and one of the time of day, goes on from row to row.
+    """
+    free = [name for name in _free(frame, used) if n_labels(frame[name]) > 1]
+    named = [name for name in free if is_clock(name) or pd.api.types.is_datetime64_any_dtype(frame[name])]
+    others = [name for name in free if name not in named and is_clock_of_runs(frame, name, runs)]
+    for name in [*named, *others]:
+        if name in others and not rises_in_runs(frame, name, runs):
+            continue
+        times = pd.Series(seconds_of(frame[name]), frame.index)
+        by_run = times.groupby([frame[key] for key in runs])
+        order = by_run.rank()
+        if times.isna().any() or times.groupby([*(frame[key] for key in runs), times]).size().max() > 1:
+            continue
+        has_day = pd.api.types.is_numeric_dtype(frame[name]) or not _TIME_OF_DAY.match(str(frame[name].iloc[0]))
+        if has_day or (by_run.diff().dropna() > 0).all():
+            return name, order.astype("int64")
+    return None
+
+
+def seconds_of(column: pd.Series[Any]) -> Floats:
+    """Return a clock as numbers, NaN where it is none."""
+    if not pd.api.types.is_numeric_dtype(column):
+        column = pd.to_datetime(column, errors="coerce", format="mixed", utc=True)
+        column = column.astype("int64").where(column.notna())
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def states_of(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
@@ -292,7 +325,7 @@ def rises_in_runs(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:
 
 
 def _step_rank(name: str) -> tuple[int, int]:
-    last = words_of(name)[-1]
+    last = last_word(name)
     rank = len(_FIRST_STEPS)
     if last in _FIRST_STEPS:
         rank = _FIRST_STEPS.index(last)

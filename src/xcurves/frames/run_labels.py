@@ -80,24 +80,27 @@ def _named(places: Places) -> Named:
         return named._replace(labels=named.labels.apply(whole_numbers))
     if len({len(part) for part in parts}) == 1:
         for level in zip(*parts, strict=True):
-            _refuse_run_names(level, places.root)
-    if any(len(part) != len(LABELS) - 1 for part in parts):
-        raise Refusal(
-            "path",
-            UNSAID,
-            Text(of_path(places.root), f": paths such as {places.log!r} do not say algorithm and run"),
-            Cure("Say how they are made: ", call("xcurves.readers.read", places.root, names=places.pattern)),
-        )
-    return Named(pd.DataFrame(parts, columns=list(LABELS[1:])).apply(whole_numbers), "")
+            _refuse_level(level, places.root)
+    raise Refusal(
+        "path",
+        UNSAID,
+        Text(of_path(places.root), f": paths such as {places.log!r} do not say algorithm and run"),
+        Cure("Say how they are made: ", call("xcurves.readers.read", places.root, names=places.pattern)),
+    )
 
 
-def _refuse_run_names(level: Sequence[str], root: str) -> None:
-    """Refuse folders that have the names of runs that Weights & Biases makes, where nothing says the algorithm."""
+def _refuse_level(level: Sequence[str], root: str) -> None:
+    """Refuse folders that name runs, or say where or when they were, where nothing says the algorithm."""
+    what = ""
     if folder_levels.are_run_names(level):
+        what = "is the name of a run, and nothing says of which algorithm"
+    elif folder_levels.of_place(level):
+        what = "is no name of an algorithm, and nothing else says it"
+    if what:
         raise Refusal(
             "path",
             UNSAID,
-            Text(of_path(root), f": {level[0]!r} is the name of a run, and nothing says of which algorithm"),
+            Text(of_path(root), f": {level[0]!r} {what}"),
             'Put the runs of each algorithm in a folder, or beside each log config.json of {"algorithm": "ppo"}',
         )
 

@@ -12,7 +12,17 @@ from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
-from xcurves.core.names import ENDED_EARLY, FINISHED, compiled, confusable, dim_of, is_item, is_metric
+from xcurves.core.names import (
+    ENDED_EARLY,
+    FINISHED,
+    compiled,
+    confusable,
+    dim_of,
+    is_clock,
+    is_item,
+    is_metric,
+    is_step,
+)
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.mixed_runs import doubt_of_rungs
@@ -101,8 +111,8 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         _doubt_of_ends,
         _doubt_of_parts,
         _doubt_of_unnamed,
-        _doubt_of_rising,
         doubt_of_rungs,
+        _doubt_of_rising,
         doubt_of_factors,
         _doubt_of_strangers,
         _doubt_of_answers,
@@ -219,24 +229,31 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
         return None
     scored = found.scored
     for name in map(str, found.frame.columns):
-        if name in found.used or name in roles.NO_NAME or dim_of(name) is not None:
+        if name in found.used or name in roles.NO_NAME or dim_of(name) is not None or is_clock(name):
             continue
-        if not roles.rises_in_runs(scored, name, found.runs):
-            continue
-        as_steps = found.inferred | {"training": name}
-        n_levels = scored[name].nunique()
-        as_items = found.inferred | {"tasks": [*known["tasks"], name]}
-        choices = [
-            Choice(as_steps, f"{compared(found.frame, known)}, at {n_levels:,} steps"),
-            Choice(as_items, compared(found.frame, known | as_items)),
-        ]
-        question = f"does not say whether {name} counts steps of training, names tasks"
-        if known["algorithm"] is not None:
-            as_setting = found.inferred | {"algorithm": [*found.typed_or_found("algorithm"), name]}
-            choices.append(Choice(as_setting, compared(found.frame, known | as_setting)))
-            question += " or is a setting of the algorithm"
-        return Doubt({}, tuple(choices), question)
+        if roles.rises_in_runs(scored, name, found.runs):
+            return _question_of_rising(found, name)
     return None
+
+
+def _question_of_rising(found: Found, name: str) -> Doubt:
+    """Return the question what numbers that rise within each run are."""
+    known = found.roles
+    n_levels = found.scored[name].nunique()
+    readings: dict[str, dict[str, Any]] = {"counts steps of training": {"training": name}}
+    if not is_step(name):
+        readings["names tasks"] = {"tasks": [*known["tasks"], name]}
+    if known["algorithm"] is not None:
+        readings["is a setting of the algorithm"] = {"algorithm": [*found.typed_or_found("algorithm"), name]}
+    choices = []
+    for chosen in readings.values():
+        words = f"{compared(found.frame, known)}, at {n_levels:,} steps"
+        if "training" not in chosen:
+            words = compared(found.frame, known | found.inferred | chosen)
+        choices.append(Choice(found.inferred | chosen, words))
+    *first, last = readings
+    what = f"{', '.join(first)} or {last}" if first else last
+    return Doubt({}, tuple(choices), f"does not say whether {name} {what}")
 
 
 def _doubt_of_strangers(found: Found) -> Doubt | None:
@@ -304,8 +321,24 @@ def _choices(found: Found) -> list[Choice]:
     if not fitting and settled == ["algorithm"] and "tasks" not in found.typed:
         fitting = _choices_of_parts(found, lists[0])
     if not fitting and "run" in settled:
-        return []  # no column tells the runs apart
+        return _choices_of_runs(found) if settled == ["run"] else []  # no column tells the runs apart
     return (fitting or [choice for _, choice in readings])[:MOST]
+
+
+def _choices_of_runs(found: Found) -> list[Choice]:
+    """Return the readings in which several columns of runs are one, or the rows of each label of one are."""
+    columns = found.missing["run"]
+    if len(columns) < 2 or repeats(found.frame, found.roles | {"run": columns}):
+        return []
+    joined = Choice({"run": columns}, compared(found.frame, found.roles | {"run": columns}))
+    means = [
+        Choice(
+            {"run": name, "duplicates": "mean"},
+            f"{compared(found.frame, found.roles | {'run': name})}, the mean of the rows of each",
+        )
+        for name in columns
+    ]
+    return [joined, *means][:MOST]
 
 
 def _of_curves(found: Found, choices: Sequence[Choice]) -> list[Choice]:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.doubts import MOST, Choice, how_many
-from xcurves.core.names import CONFIG, OF_PLACE, STATES, dim_of, is_clock, is_fold, is_step, rank_of, words_of
+from xcurves.core.names import CONFIG, OF_PLACE, STATES, dim_of, is_clock, is_fold, is_rung, is_step, rank_of, words_of
 from xcurves.frames import roles
 from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, keys_of
 from xcurves.frames.roles import NO_NAME, n_labels
@@ -83,7 +83,7 @@ def unused_of(frame: pd.DataFrame, used: Sequence[str], keys: Sequence[str]) -> 
 def _may_be_design(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column may be one of runs or steps by its name, and labels of it occur in several rows."""
     column = frame[name]
-    if name.startswith(CONFIG) or is_clock(name) or is_step(name) or says_higher(name) is not None:
+    if name.startswith(CONFIG) or is_clock(name) or is_step(name) or is_rung(name) or says_higher(name) is not None:
         return False
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_datetime64_any_dtype(column) or n_labels(column) < 2:
         return False
