@@ -311,7 +311,10 @@ def test_a_contrast_is_a_pair_for_programs():
     assert pair["shown"] == (pair["p"] <= 0.05)
     of_three = xcurves.contrast(curves, {"ours": 1, "sac": -0.5, "td3": -0.5}, rng=0)
     (pair,) = of_three.curves.to_dict()["pairs"]
-    assert (pair["first"], pair["second"]) == ("ours", "0.5 × sac + 0.5 × td3")
+    assert (pair["first"], pair["second"]) == ("ours", "the mean of sac and td3")
+    of_three = xcurves.contrast(curves, {"ours": 1, "sac": -0.7, "td3": -0.3}, rng=0)
+    (pair,) = of_three.curves.to_dict()["pairs"]
+    assert (pair["first"], pair["second"]) == ("ours", "0.7 × sac + 0.3 × td3")
     tasks = xr.concat([curves, -curves], "task").assign_coords(task=["x", "y"])
     rows = xcurves.contrast(tasks, {"ours": 1, "sac": -1}, rng=0).curves.to_dict()["pairs"]
     assert [(row["task"], row["first"]) for row in rows] == [("x", "ours"), ("y", "sac")]

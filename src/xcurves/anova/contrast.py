@@ -65,7 +65,7 @@ def contrast(
         The alternative hypothesis about the contrast, as in SciPy.
     higher_is_better : bool, optional
         Which end of the scores is better. None: as ``attrs["higher_is_better"]`` or else the name of the scores says
-        (of a loss, an error or a time the lower); higher where neither does. Matters for a `margin` only.
+        (of a loss, an error or a time the lower); higher where neither does.
     margin : float, optional
         Test too that the algorithms with positive weight are not worse by more than this, in units of the contrast.
     confidence_level : float, default 0.95
@@ -135,15 +135,13 @@ def contrast(
     over_algorithms, profile = check_weights(scores, weights, training_weights)
     context = Context.of(scores, n_resamples, paired, confidence_level, rng)
     validation.check_margin(margin)
-    # Which end is better matters for a margin only.
+    scores, higher_is_better = direction.resolved(scores, higher_is_better)
     sign = 1
-    when: list[str] = []
-    if higher_is_better is not None or margin is not None:
-        scores, higher_is_better = direction.resolved(scores, higher_is_better)
+    if not higher_is_better:
+        sign = -1
+    when = []
     if margin is not None:
         when.append("margin")
-    if higher_is_better is False:
-        sign = -1
     attrs: dict[str, Any] = {
         "n_resamples": n_resamples,
         "paired": paired,

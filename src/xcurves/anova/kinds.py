@@ -273,23 +273,22 @@ CONTRAST = ResultKind(
         "({alternative}), whose inversion gives the interval.",
         "whole runs",
     ),
-    table=captioned(
-        tables.contrast_table,
-        "The contrast of scores with its interval, the studentized statistic T, and p.",
-    ),
     comparison=Comparison(
         estimate="estimate",
         interval="estimate_ci",
         p="pvalue",
-        noun=text.averaged,
+        noun=text.contrasted,
         pair=text.as_pair,
+        reasons="T is undefined",
+        more=text.more_of_contrast,
+        caption="The contrast of scores, {order}: its estimate with the interval, p, and the studentized statistic T.",
+        columns=text.statistic,
     ),
-    statements=text.contrast_statements,
     views={
         "estimate": View(
             Drawing(
                 picture=plots.contrasts,
-                title=text.weights_as_sum,
+                title=text.title_of_contrast,
             ),
             {
                 "": "The contrast of scores with its interval.",

@@ -9,7 +9,7 @@ import xarray as xr
 from xcurves.anova.text import SHORT, by_welch, claims
 from xcurves.core import labels
 from xcurves.core.validation import is_without_training
-from xcurves.say.result_frames import bounds, frame_of
+from xcurves.say.result_frames import frame_of
 
 _ROWS = {
     "algorithm": "Algorithm",
@@ -165,16 +165,3 @@ def shapes_of_pairs(result: xr.Dataset) -> dict[str, xr.DataArray]:
     if "interaction" not in result["effect"].to_numpy() or "interaction" not in claims(result):
         return {}
     return {"p_interaction": result["pvalue_adjusted"].sel(effect="interaction", drop=True)}
-
-
-def contrast_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return one row for each task."""
-    interval = bounds(result["estimate_ci"])
-    return frame_of(
-        {
-            "estimate": result["estimate"],
-            **interval,
-            "T": result["statistic"],
-            "p": result["pvalue"],
-        }
-    )

@@ -16,16 +16,13 @@ from xcurves.say.floors import RunsOfPairs, floor_of_runs, runs_of_pairs
 from xcurves.say.numbers import (
     count,
     counted,
-    ends_of,
-    estimated,
     joined,
+    listed,
     number,
     pvalue,
     reassigned,
-    unadjusted_over_tasks,
-    units_of,
 )
-from xcurves.say.pairs import sides_of
+from xcurves.say.pairs import better_first, sides_of
 
 _CLAIMS = {
     "algorithm": "mean scores over training",
@@ -44,16 +41,11 @@ _ERRORS = {
     },
 }
 _FEW = 6  # tasks of which each has sentences
-_MOST_WEIGHTS = 5  # algorithms of a contrast that are named
+_MOST_WEIGHTS = 3  # algorithms of one side of a contrast that are named
 _HOW_MANY_RUNS = (
     "How many runs would show it: runs_needed, with test=functools.partial(xcurves.contrast, weights=...) of the same "
     "weights."
 )
-_VERDICTS = {
-    "two-sided": "differ from zero",
-    "greater": "be above zero",
-    "less": "be below zero",
-}
 
 
 def anova_statements(result: xr.Dataset) -> Iterator[Statement]:
@@ -328,23 +320,61 @@ def _runs_of(task: xr.Dataset) -> RunsOfPairs:
     return runs_of_pairs(task, ADJUSTMENTS[str(task.attrs.get("correction", "holm"))])
 
 
-def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
-    """Yield the verdict on the contrast, of each of a few tasks, and what the interval is."""
+def contrasted(task: xr.Dataset) -> str:
+    """Return what a contrast is of: "mean accuracy over training", "mean accuracy at the end of training"."""
+    score = score_name(task)
+    # The only name that training_weights have.
+    if "training_weights" in task.attrs:
+        return f"mean {score} at the end of training"
+    weights = task.get("training_weights")
+    if weights is None or weights.isnull().all():
+        return mean_score(task)
+    used = weights["training"].to_numpy()[weights.to_numpy() != 0]
+    first, last = number(used[0]), number(used[-1])
+    if len(used) == 1:
+        return f"mean {score} at training {first}"
+    return f"weighted {score} at {len(used)} levels of training from {first} to {last}"
+
+
+def as_pair(result: xr.Dataset) -> xr.Dataset:
+    """Return a contrast as a pair: the algorithms with positive weights against the others."""
+    first, second = _weighted(result, 1), _weighted(result, -1)
+    names = {"pair": [f"{first} - {second}"]}
+    compared = {name: result[name].expand_dims(names) for name in ("estimate", "estimate_ci", "pvalue", "statistic")}
+    sides = {"algorithm_a": ("pair", [first]), "algorithm_b": ("pair", [second])}
+    return result.drop_dims("algorithm", errors="ignore").assign(compared).assign_coords(sides)
+
+
+def statistic(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return the studentized statistic of the pair, the better first."""
+    pair = as_pair(result)
+    return {"T": better_first(pair, pair["estimate"], ["statistic"])["statistic"]}
+
+
+def _weighted(result: xr.Dataset, sign: int) -> str:
+    """Return the algorithms whose weights have a sign: one, the mean of some, or their sum, each with its weight."""
+    if "weights" not in result:
+        return {1: "first", -1: "second"}[sign]
+    weights = (sign * result["weights"]).to_numpy().tolist()
+    named = zip(result["algorithm"].to_numpy().tolist(), weights, strict=True)
+    own = {str(name): weight for name, weight in named if weight > 0}
+    if len(own) > 1 and np.allclose(list(own.values()), 1 / len(own)):
+        return f"the mean of {listed(own, _MOST_WEIGHTS)}"
+    return " + ".join(f"{weight:.3g} × {name}".removeprefix("1 × ") for name, weight in own.items())
+
+
+def title_of_contrast(result: xr.Dataset) -> str:
+    """Return which algorithms a contrast compares, as a title."""
+    return f"{_weighted(result, 1)} − {_weighted(result, -1)}"
+
+
+def more_of_contrast(result: xr.Dataset) -> Iterator[Statement]:
+    """Yield whether the first side is shown not to be worse by more than the margin, and what p and interval are."""
     alpha = provenance.alpha_of(result)
-    noun = labels.task_noun(result["n_resamples"])
-    n_tasks = result["n_resamples"].size
-    tasks = _few_tasks(result)
-    if n_tasks == 1:
-        task, _ = tasks[0]
-        yield Statement("answer", _verdict(task, alpha))
-    else:
-        p = result["pvalue"].to_numpy().ravel()
-        text = counted(p, alpha, "the contrasted scores", f"{noun}s")
-        yield Statement("answer", text)
-        for task, name in tasks:
-            yield Statement("detail", f"{name}{_verdict(task, alpha)}")
-        for caution in unadjusted_over_tasks(n_tasks, noun):
-            yield Statement("caution", caution)
+    if "margin_pvalue" in result and result["pvalue"].size == 1:
+        yield Statement("answer", _say_margin(result.squeeze(), alpha))
+    if result.attrs.get("alternative", "two-sided") != "two-sided":
+        yield Statement("detail", f"The test and the interval are one-sided ({result.attrs['alternative']}).")
     if not provenance.significant(result["pvalue"], alpha).all():
         yield Statement("detail", _HOW_MANY_RUNS)
     yield Statement(
@@ -354,81 +384,11 @@ def contrast_statements(result: xr.Dataset) -> Iterator[Statement]:
     )
 
 
-def _verdict(task: xr.Dataset, alpha: float) -> str:
-    p = task["pvalue"].item()
-    if np.isnan(p):
-        return "Of the contrast of scores nothing can be said: T is undefined."
-    shown = "is not shown to"
-    if provenance.significant(p, alpha):
-        shown = "is shown to"
-    estimate = estimated(task["estimate"].item(), *ends_of(task["estimate_ci"]), units_of(task["estimate"]))
-    verdict = _VERDICTS[task.attrs.get("alternative", "two-sided")]
-    test = f"T = {number(task['statistic'].item())}, {pvalue(p)}"
-    what = weights_as_sum(task)
-    if what:
-        what = f" {what}"
-    sentence = f"The contrast{what} of {averaged(task)}, {estimate}, {shown} {verdict} ({test})."
-    if "margin_pvalue" not in task:
-        return sentence
-    return f"{sentence} {_say_margin(task, alpha)}"
-
-
 def _say_margin(task: xr.Dataset, alpha: float) -> str:
     """Return whether the algorithms with positive weight are shown not to be worse by more than the margin."""
-    p = task["margin_pvalue"].item()
-    margin = number(task.attrs["margin"])
-    limit = number(task["margin_limit"].item())
+    p, margin = task["margin_pvalue"].item(), number(task.attrs["margin"])
+    worse = f"{_weighted(task, 1)} is not worse than {_weighted(task, -1)} by more than {margin}"
     if np.isnan(p):
-        return f"Whether it is worse by more than {margin} cannot be tested: runs do not differ."
-    shown = "not shown"
-    if provenance.significant(p, alpha):
-        shown = "shown"
-    return f"That it is not worse by more than {margin} is {shown} (lower limit {limit}, {pvalue(p)})."
-
-
-def averaged(task: xr.Dataset) -> str:
-    """Return which scores a contrast is of."""
-    if "training_weights" not in task:
-        return "scores"
-    # The only name that training_weights have.
-    if "training_weights" in task.attrs:
-        return "scores at the end of training"
-    weights = task["training_weights"]
-    if weights.isnull().all() and is_without_training(task):
-        return "scores"
-    if weights.isnull().all():
-        return "mean scores over training"
-    used = weights["training"].to_numpy()[weights.to_numpy() != 0]
-    first, last = number(used[0]), number(used[-1])
-    if len(used) == 1:
-        return f"scores at training {first}"
-    return f"weighted scores over training, {len(used)} levels from {first} to {last}"
-
-
-def as_pair(result: xr.Dataset) -> xr.Dataset:
-    """Return a contrast as a pair: the algorithms with positive weights against the others."""
-    first, second = _weighted(result, 1), _weighted(result, -1)
-    names = {"pair": [f"{first} - {second}"]}
-    compared = {name: result[name].expand_dims(names) for name in ("estimate", "estimate_ci", "pvalue")}
-    return result.assign(compared).assign_coords(algorithm_a=("pair", [first]), algorithm_b=("pair", [second]))
-
-
-def _weighted(result: xr.Dataset, sign: int) -> str:
-    """Return the algorithms whose weights have a sign, each with its weight, as a sum."""
-    if "weights" not in result:
-        return {1: "first", -1: "second"}[sign]
-    weights = zip(result["algorithm"].to_numpy().tolist(), (sign * result["weights"]).to_numpy().tolist(), strict=True)
-    return " + ".join(f"{weight:.3g} × {name}".removeprefix("1 × ") for name, weight in weights if weight > 0)
-
-
-def weights_as_sum(result: xr.Dataset) -> str:
-    """Return the contrast as a sum of algorithms with weights, such as "ours − sac"; of many nothing."""
-    if "weights" not in result:
-        return ""
-    named = zip(
-        result["algorithm"].to_numpy().tolist(),
-        result["weights"].to_numpy().tolist(),
-        strict=True,
-    )
-    said = [f"{'+' if weight > 0 else '−'} {abs(weight):.3g} × {name}" for name, weight in named if weight]
-    return " ".join(said).removeprefix("+ ").replace("1 × ", "") if len(said) <= _MOST_WEIGHTS else ""
+        return f"That {worse} cannot be tested: runs do not differ."
+    shown = "shown" if provenance.significant(p, alpha) else "not shown"
+    return f"That {worse} is {shown} (lower limit {number(task['margin_limit'].item())}, {pvalue(p)})."

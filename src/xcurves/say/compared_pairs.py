@@ -10,7 +10,7 @@ import xarray as xr
 
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.scales import DIFFERENCE, Scale, Words
-from xcurves.say.numbers import decimals_of, interval, open_interval, pvalue, rounded
+from xcurves.say.numbers import decimals_of, interval, open_interval, pvalue, rounded, units_after
 from xcurves.say.pairs import PairRow, most_ahead
 
 _MOST_REASONS = 3  # that a sentence has
@@ -166,7 +166,10 @@ def is_or_are(names: Collection[str]) -> str:
 
 def amount_of(made: Compared, row: PairRow, *, with_p: bool = False) -> str:
     """Return by how much the first of a pair is better, with its interval, and p: "by 7.6 (3.5 to 11.7; p = .02)"."""
-    amount = made.scale.by.format(rounded_amount(row, made.scale))
+    size = rounded_amount(row, made.scale)
+    if made.means is None:  # otherwise the mean has the unit
+        size += units_after(made.units)
+    amount = made.scale.by.format(size)
     inside = inside_of(made, row, with_p=with_p)
     if not inside:
         return amount
