@@ -260,7 +260,7 @@ def button(label):
 @pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
 def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
     path = tmp_path / "explore.html"
-    curves.curves.explore().write_html(path)
+    curves.curves.explore(save=path)
     with Browser() as browser:
         browser.open(path, 1000, 700)
         # hover: mean, interval and number of runs of every algorithm
@@ -307,7 +307,7 @@ def test_hover_legend_menu_and_buttons_in_a_browser(curves, tmp_path):
 def test_the_menu_sets_points_with_their_intervals_and_leaves_the_legend(tmp_path):
     predicted = synthetic_result("fit_power_law", 2, 3).curves.predict([5000, 9000])
     path = tmp_path / "explore.html"
-    predicted.curves.explore("prediction").write_html(path)
+    predicted.curves.explore("prediction", save=path)
     points = f"(() => {{ {GRAPH} return gd._fullData.filter(one => one.meta === 'points' && one.error_y.array)"
     with Browser() as browser:
         browser.open(path, 1000, 700)
@@ -329,11 +329,25 @@ def test_the_menu_sets_points_with_their_intervals_and_leaves_the_legend(tmp_pat
 def test_sixty_tasks_of_ten_algorithms_open_and_are_small(tmp_path):
     values = np.random.default_rng(0).normal(size=(60, 10, 5, 200)).cumsum(axis=-1)
     path = tmp_path / "sixty.html"
-    make_curves(values, task=[f"t{i}" for i in range(60)]).curves.explore().write_html(path)
+    make_curves(values, task=[f"t{i}" for i in range(60)]).curves.explore(save=path)
     assert path.stat().st_size < 15e6
     with Browser() as browser:
         browser.open(path, 1000, 700)
         assert browser.ask("document.querySelectorAll('.scatterlayer .trace').length") >= 20
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(EXECUTABLE is None, reason="no chromium here: apt-get install chromium")
+def test_a_saved_page_is_as_wide_as_a_phone(curves, tmp_path):
+    curves.curves.explore(save=tmp_path / "explore.html")
+    with Browser() as browser:
+        phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+        browser.open(tmp_path / "explore.html", 390, 800)
+        browser.call("Emulation.setDeviceMetricsOverride", **phone)
+        browser.call("Page.reload")
+        browser.ask("new Promise(done => setTimeout(done, 2000))")
+        assert browser.ask("[window.innerWidth, document.documentElement.scrollWidth]") == [390, 390]
 
 
 def test_an_interval_beside_its_mark_has_no_arm_that_points_back():

@@ -1,4 +1,4 @@
-"""Files that `plot(save=)` writes: letters that journals can embed, their size, and what is replaced."""
+"""What `plot(save=)` and `explore(save=)` write: letters that journals can embed, their size, and what is replaced."""
 
 import re
 
@@ -85,6 +85,21 @@ def test_a_file_of_others_stays(curves, tmp_path):
 def test_what_cannot_be_written_is_refused(curves, save, kind, said):
     with refused("save", save, "Give save='figure.pdf'", names=said, kind=kind):
         curves.curves.plot(save=save)
+
+
+def test_a_page_of_a_figure_fits_phones_and_replaces_its_own_only(curves, tmp_path):
+    pytest.importorskip("plotly")
+    path = tmp_path / "curves.html"
+    for _ in range(2):
+        curves.curves.explore(save=path)
+    written = path.read_text(encoding="utf-8")
+    assert written.startswith("<!DOCTYPE html>")
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in written
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(FileExistsError, match="exists and is not replaced"):
+        curves.curves.explore(save=path)
+    with refused("save", "curves.pdf", "Give save='curves.html'", names="must end with .html"):
+        curves.curves.explore(save="curves.pdf")
 
 
 def test_a_folder_that_there_is_not_is_no_place_for_a_picture(curves):

@@ -116,7 +116,9 @@ class DataArrayCurves:
         """Test one planned comparison of algorithms, over all of training or a profile of it."""
     def drop_incomplete(self) -> xr.DataArray:
         """Leave out the runs that lack some of their task's training levels."""
-    def explore(self, view: str | None = None, *, smooth: float = 0.0) -> Figure:
+    def explore(
+        self, view: str | None = None, *, smooth: float = 0.0, save: str | os.PathLike[str] | None = None
+    ) -> Figure:
         """Draw curves, or a result, as an interactive figure of Plotly."""
     def fill_failed(
         self, replacement: str | Reference = "worst", *, higher_is_better: bool | None = None
@@ -413,7 +415,9 @@ class DatasetCurves:
         """Compare the scaling laws of two suites: losses at one size, and what compute the difference is worth."""
     def describe_methods(self) -> str:
         """Describe how a result was computed, for the methods section of a paper and for a checklist."""
-    def explore(self, view: str | None = None, *, smooth: float = 0.0) -> Figure:
+    def explore(
+        self, view: str | None = None, *, smooth: float = 0.0, save: str | os.PathLike[str] | None = None
+    ) -> Figure:
         """Draw curves, or a result, as an interactive figure of Plotly."""
     def format_table(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,14 @@ _METADATA: dict[str, dict[str, str | None]] = {
     ".eps": {"Creator": _MADE},
 }
 FORMATS = tuple(_METADATA)
+PAGES = (".html",)
+_PAGE = f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="generator" content="{_MADE}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{_MADE}</title></head>
+<body>{{}}</body>
+</html>
+"""
 _HEAD, _TAIL = 2_000, 200_000  # bytes in which the metadata stand
 # Type 3 fonts, matplotlib's default, are refused by many journals; 42 is TrueType.
 _LETTERS: dict[Any, Any] = {
@@ -31,19 +40,15 @@ _LETTERS: dict[Any, Any] = {
 }
 
 
-def check_picture(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a picture: its ending names a format, and its place can be written."""
+def check_picture(path: str | os.PathLike[str], formats: Sequence[str] = FORMATS) -> Path:
+    """Return the path of a picture: its ending is one of some formats, and its place can be written."""
     try:
         target = Path(path)
     except TypeError:
-        raise WrongType("save", path, "must be a path", Cure("Give ", give(save="figure.pdf"))) from None
-    if target.suffix.lower() not in FORMATS:
-        raise Refusal(
-            "save",
-            str(path),
-            f"must end with {', '.join(FORMATS)}",
-            f"Give save='{target.stem or 'figure'}.pdf'",
-        )
+        raise WrongType("save", path, "must be a path", Cure("Give ", give(save=f"figure{formats[0]}"))) from None
+    if target.suffix.lower() not in formats:
+        cure = Cure("Give ", give(save=f"{target.stem or 'figure'}{formats[0]}"))
+        raise Refusal("save", str(path), f"must end with {', '.join(formats)}", cure)
     check_replaceable(target)
     return target
 
@@ -66,6 +71,12 @@ def save_picture(figure: Figure, path: Path, *, trim: bool) -> None:
     )
     with rc_context(_LETTERS):
         atomic_write(path, write, is_own=_is_own)
+
+
+def save_page(figure: Any, path: Path) -> None:
+    """Write a figure of Plotly to a page of its own, as wide as the screen."""
+    drawn = figure.to_html(full_html=False, include_mathjax=False, config={"displaylogo": False, "responsive": True})
+    atomic_write(path, lambda part: part.write_text(_PAGE.format(drawn), encoding="utf-8"), is_own=_is_own)
 
 
 def _is_own(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from xcurves.core.validation import check_choice, check_curves
 from xcurves.draw.interactive import interactive_figure
 from xcurves.draw.interactive_curves import interactive_curves
 from xcurves.draw.interactive_look import import_plotly
+from xcurves.draw.saved import PAGES, check_picture, save_page
 from xcurves.means.mean_curves import check_smooth, mean_curves
 from xcurves.means.over_tasks import means_over_tasks
 from xcurves.means.plots import pictures_of, with_plain_names
@@ -29,7 +31,13 @@ _ALL = "all tasks"
 _SCORE = re.compile(r"\bscore\b")
 
 
-def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth: float = 0.0) -> Figure:
+def explore(
+    data: xr.DataArray | xr.Dataset,
+    view: str | None = None,
+    *,
+    smooth: float = 0.0,
+    save: str | os.PathLike[str] | None = None,
+) -> Figure:
     """Draw curves, or a result, as an interactive figure of Plotly.
 
     Parameters
@@ -41,11 +49,14 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
     smooth : float, default 0
         Of curves: weight of the past, from 0 to below 1, in an exponential mean of every run over its levels, without
         the pull of a start at 0; said in the label of the axis.
+    save : path, optional
+        A page, ``.html``, to which the figure is written too, whole or not at all. It fits the screens of phones, and
+        replaces only a page of xcurves.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it as the last line of a cell, save it by ``figure.write_html("curves.html")``: neither needs a network.
+        Show it as the last line of a cell. Neither this nor a page that is saved needs a network.
 
     Raises
     ------
@@ -79,6 +90,15 @@ def explore(data: xr.DataArray | xr.Dataset, view: str | None = None, *, smooth:
     ['rate 0.001', 'rate 0.8', 'rate 0.1']
     """
     import_plotly()  # what it lacks is said before any work
+    path = None if save is None else check_picture(save, PAGES)
+    figure = _explored(data, view, smooth)
+    if path is not None:
+        save_page(figure, path)
+    return figure
+
+
+def _explored(data: xr.DataArray | xr.Dataset, view: str | None, smooth: float) -> Figure:
+    """Return the figure of curves, or of a view of a result."""
     if not isinstance(data, xr.Dataset):
         if view is not None:
             raise Refusal("view", view, "is for results; these are curves", "Leave it out")
