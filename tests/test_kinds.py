@@ -468,7 +468,7 @@ def test_arithmetic_that_shows_is_refused(kind):
 
 def undrawn(data, said, view=None, *, narrow=True):
     """Stand in for a picture: the name of its view."""
-    return pictures.Picture(f"{view}", None, f"{said}")
+    return pictures.DrawnPicture(f"{view}", None, f"{said}")
 
 
 @pytest.mark.plain(2)
