@@ -13,7 +13,7 @@ from xcurves.core.scales import SPEED
 from xcurves.say.compared_pairs import Compared
 from xcurves.say.numbers import number
 from xcurves.say.pairs import PairRow
-from xcurves.say.verdict import reference_sentence
+from xcurves.say.verdict import MOST_WORDS, reference_sentence
 
 
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
@@ -129,6 +129,57 @@ def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
     assert "too flat" not in summary_of(xcurves.speedup(times, reference="method_a"))
 
 
+def row(name, amount, half, shown):
+    return PairRow(name, "base", amount, amount - half, amount + half, 0.01 if shown else 0.5, shown)
+
+
+def test_beside_a_reference_those_that_are_shown_to_differ_are_named_first():
+    rows = [
+        *(row(f"fast_method_number_{i}", 2.0 + i, 0.5, True) for i in range(2)),
+        *(row(f"slow_method_number_{i}", -2.0 - i, 0.5, True) for i in range(2)),
+        *(row(f"other_method_number_{i}", 0.1 * i + 0.1, 3.0, False) for i in range(4)),
+    ]
+    made = Compared(rows=rows, algorithms=[], may_be_best=[], score="mean score", means=None)
+    whole = reference_sentence(made, "base")
+    assert all(each.better in whole for each in rows)
+    short = reference_sentence(made, "base", 4, 1)
+    assert all((each.better in short) == (each.shown or each.better == "other_method_number_3") for each in rows)
+    assert "and 3 more are not shown to differ" in short
+
+
+def test_both_claims_are_in_the_answer_only_if_each_names_what_it_shows():
+    step = np.arange(1.0, 21)
+    speeds = [1.0, 2.0, 1.8, 0.5, 1.0, 1.0]
+    names = ["base", *(f"a_method_of_name_{i}" for i in range(5))]
+    scores = [[saturating(speed, step) + np.zeros((4, 1)) for speed in speeds] for _ in range(8)]
+    scores = np.array(scores) + np.random.default_rng(1).normal(scale=0.5, size=(8, 6, 4, 20))
+    coords = {"task": list("abcdefgh"), "algorithm": names, "run": range(4), "training": step}
+    answer = xcurves.speedup(xr.DataArray(scores, coords, tuple(coords)), reference="base", target=60.0, task="task")
+    first = summary_of(answer).split("\n")[0]
+    assert len(first.split()) <= MOST_WORDS
+    for pair in answer.curves.to_dict()["pairs"]:
+        other = pair["first"] if pair["second"] == "base" else pair["second"]
+        assert not pair["shown"] or other in first
+
+
+def test_profiles_of_too_few_tasks_say_how_many_are_the_fewest_and_for_which_tasks_they_hold():
+    rng = np.random.default_rng(2)
+    times = xr.DataArray(
+        rng.uniform(1, 2, (2, 5, 2, 3)) + np.array([0.0, 3.0])[:, np.newaxis],
+        {"suite": ["u", "v"], "task": list("abcde"), "algorithm": ["quick", "slow"], "run": range(3)},
+        ["suite", "task", "algorithm", "run"],
+    )
+    one = xcurves.performance_profile(times[0], rng=0)
+    assert "With 5 tasks no p can be below 0.0625: add tasks: 6 are the fewest." in one.curves.summary()
+    assert one.curves.to_dict()["next"]["tasks"] == 1
+    both = xcurves.performance_profile(times, task="task", rng=0).curves.summary().split("\n")
+    assert both[0].startswith(
+        "The highest score up to 4 times the best of 2 suites: quick in 2. In none of them, each "
+    )
+    assert both[0].endswith(" the best shown to be higher than the other on tasks like these.")
+    assert both[1].startswith("With 5 tasks no adjusted p of these 2 pairs can be below 0.0625: ")
+
+
 @pytest.mark.plain(1)
 @pytest.mark.parametrize("target", [None, 60.0])
 @pytest.mark.parametrize("n_algorithms", [2, slow(3), 4, slow(5), slow(8)])
@@ -203,7 +254,7 @@ def test_a_reference_that_misses_the_target_bounds_the_others_in_words_and_for_p
 def test_several_tasks_name_the_reference_and_too_few_for_a_p_is_the_reason_where_none_is_censored():
     curves = _rising({"plain": 1.0, "fast": 2.0, "slow": 0.5}, n_tasks=6)
     answer = xcurves.speedup(curves, reference="plain", target=60.0).curves.summary().split("\n")[0]
-    assert answer.startswith("Beside plain, the shortest time to 60 of 6 tasks: fast in 6; in 6 of them, ")
+    assert answer.startswith("Beside plain, the shortest time to 60 of 6 tasks: fast in 6. In 6 of them, ")
 
     times = xcurves.time_to_target(curves, 60.0)
     unreached = (times.algorithm == "fast") & (times.task == 0)

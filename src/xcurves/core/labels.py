@@ -273,6 +273,8 @@ def task_dims(variable: xr.DataArray, core: Collection[Hashable] = ()) -> tuple[
 def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
     """Return what a task of a result is called: the name of its dim, "task" where there are several."""
     dims = task_dims(variable, core)
+    if dims == ("training",):
+        return "training level"
     if len(dims) == 1:
         return noun(str(dims[0]))
     return "task"

@@ -180,15 +180,18 @@ def _beside_reference(comparison: Comparison, claims: Sequence[Claimed]) -> tupl
     if not tested:
         return [*before, reference_sentence(claims[0].made, reference), *after], []
 
-    # By name those of the first claim; where there is no room that of the others is a detail.
-    first = reference_sentence(tested[0], reference, 1)
-    for most in range(MOST_BESIDE, 0, -1):
-        every = [reference_sentence(made, reference, most) for made in tested]
-        if n_words([*before, *every, *after]) <= MOST_WORDS:
-            return [*before, *every, *after], []
-        if n_words([*before, every[0], *after]) <= MOST_WORDS:
-            first = max(first, every[0], key=len)
-    return [*before, first, *after], every[1:]
+    # As many by name as there is room for, those first that are shown to differ; the other claims are details where
+    # they would take the names of these.
+    unshown = [(MOST_BESIDE, most) for most in range(MOST_BESIDE, 0, -1)]
+    for n_claims, named in (
+        (len(tested), unshown),
+        (1, [*unshown, *((most, 1) for most in range(MOST_BESIDE, 0, -1))]),
+    ):
+        for most in named:
+            said = [reference_sentence(made, reference, *most) for made in tested[:n_claims]]
+            if n_words([*before, *said, *after]) <= MOST_WORDS:
+                return [*before, *said, *after], [reference_sentence(made, reference) for made in tested[n_claims:]]
+    return [*before, *said, *after], [reference_sentence(made, reference) for made in tested[1:]]
 
 
 def _best_by_task(comparison: Comparison, paired: xr.Dataset, claim: Claim, noun: str) -> str:

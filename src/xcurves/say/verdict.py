@@ -316,8 +316,12 @@ def _about(n: float) -> str:
     return number(float(f"{n:.2g}"))
 
 
-def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) -> str:
-    """Return which algorithms differ from the reference, the largest difference first; of each kind `most` by name."""
+def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE, most_unshown: int = MOST_BESIDE) -> str:
+    """Return which algorithms differ from the reference, the largest difference first.
+
+    Of those that are higher, and of those that are lower, `most` are named, of those that are not shown to differ
+    `most_unshown`.
+    """
     rows = [row for row in made.rows if not isnan(row.p)]
     if not rows:
         return f"No difference to {reference} could be tested{because(made, made.rows)}."
@@ -328,14 +332,14 @@ def reference_sentence(made: Compared, reference: str, most: int = MOST_BESIDE) 
 
     phrases = []
     with_p = made.has_p and (len(made.rows) == 1 or not made.has_limits)
-    for group, verdict in (
-        (higher, f"shown to be {made.scale.up.beside}"),
-        (lower, f"shown to be {made.scale.down.beside}"),
-        (unshown, "not shown to differ"),
+    for group, most_named, verdict in (
+        (higher, most, f"shown to be {made.scale.up.beside}"),
+        (lower, most, f"shown to be {made.scale.down.beside}"),
+        (unshown, most_unshown, "not shown to differ"),
     ):
         names = [f"{row.better} ({_signed(made, row, with_p=with_p)})" for row in group]
         if names:
-            phrases.append(f"{listed(names, most)} {is_or_are(names)} {verdict}")
+            phrases.append(f"{listed(names, most_named)} {is_or_are(names)} {verdict}")
     untested = [row for row in made.rows if isnan(row.p)]
     if untested:
         phrases.append(f"untested: {_untested(made, reference, untested)}")

@@ -231,6 +231,7 @@ PERFORMANCE_PROFILE = ResultKind(
         claims=text.claim_of_profiles,
         direction=lambda _: "higher",
         about=text.over_tasks,
+        floor=text.too_few_tasks,
         more=text.more_of_profiles,
         holds=text.hold_together,
     ),

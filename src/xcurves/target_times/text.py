@@ -9,8 +9,10 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import labels
-from xcurves.core.schema import About, Claim, Statement, statements
-from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, units_of
+from xcurves.core.provenance import alpha_of
+from xcurves.core.schema import About, Claim, Floor, Needed, Statement, statements
+from xcurves.say.floors import cure_of_flips, fewest_flips, floor_sentences
+from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, span, units_of
 from xcurves.say.pairs import beside_reference
 from xcurves.say.result_frames import bounds, frame_of
 from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, heading, is_one_sided, say_ratio
@@ -112,8 +114,9 @@ def without_speedup(pairs: xr.Dataset) -> dict[frozenset[str], str]:
         elif "n_tasks" in pair and not pair["n_censored"].item():
             reason = f"{count(pair['n_tasks'].item(), str(pairs.attrs['task']))}, too few for an adjusted p"
         elif "n_tasks" in pair:
-            n_tasks = count(pair["n_tasks"].item(), str(pairs.attrs["task"]))
-            reason = f"{number(pair['n_censored'].item())} of {n_tasks} bound the ratio on one side only"
+            n_tasks, n_censored = count(pair["n_tasks"].item(), str(pairs.attrs["task"])), pair["n_censored"].item()
+            verb = "bounds" if n_censored == 1 else "bound"
+            reason = f"{number(n_censored)} of {n_tasks} {verb} the ratio on one side only"
         elif pair["reason"] != Reason.ESTIMATED:
             reason = _why(pair)
         reasons[frozenset([name, str(pairs.attrs["reference"])])] = reason
@@ -293,6 +296,17 @@ def over_tasks(result: xr.Dataset) -> About:
     """Return over how many tasks scores are means."""
     names = [str(name) for name in result["algorithm"].to_numpy().tolist()]
     return About(names, over=f"over {count(result['n_tasks'].item(), str(result.attrs['task']))}")
+
+
+def too_few_tasks(result: xr.Dataset) -> Iterator[Floor]:
+    """Yield that flips of so few tasks give no small p, and how many are the fewest."""
+    p, n_tasks = xr.broadcast(result["pvalue_adjusted"], result["n_tasks"])
+    n, task, alpha = n_tasks.to_numpy().ravel(), str(result.attrs["task"]), alpha_of(result)
+    few = f"{span(n.tolist())} {task}{'' if n.max() == 1 else 's'}"
+    cure = cure_of_flips(alpha, f"{task}s", result.sizes["algorithm"], result.sizes["pair"])
+    fewest = fewest_flips(alpha)
+    needed = Needed("tasks", f"{task}s", n.min(), fewest, fewest)
+    yield from floor_sentences(2.0 ** (1.0 - n), p.to_numpy().ravel(), alpha, few, cure, needed)
 
 
 def more_of_profiles(result: xr.Dataset) -> Iterator[Statement]:
