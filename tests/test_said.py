@@ -1,14 +1,19 @@
 """Every sentence and table of about sixty results is the one that was read, and answers and summaries are short."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from said_inputs import CASES, made, written
-from xcurves import kinds
+from xcurves import kinds, results
 from xcurves.results import MOST_LINES
+from xcurves.say.tables import columns_of
 from xcurves.say.verdict import MOST_WORDS
 
+_WORD = re.compile(r"[a-z]{3,}")
+_LETTERS = 6  # by which forms of one word are alike: boundary, boundaries
+ONLY_IN_DETAILS = re.compile(r"step-down|\bstrat(um|a)\b|\bfamily\b|ARCHIVE")
 READ = Path(__file__).with_name("said.txt")
 
 
@@ -37,3 +42,25 @@ def test_what_was_read_is_short(name):
     answers = [line.split(": ", 1)[1] for line in lines if line.startswith("answer ")]
     assert answers
     assert len(" ".join(answers).split()) <= MOST_WORDS
+
+
+def stems(text):
+    return {word.rstrip("s")[:_LETTERS] for word in _WORD.findall(text.lower())}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_word_of_a_table_head_stands_in_a_sentence_or_the_caption(name):
+    result = made(name)
+    kind, prepared = results.prepare(result)
+    table = result.curves.table()
+    said = " ".join(each.text for each in kind.every_statement(prepared))
+    known = f"{said} {table.attrs['caption']}".lower()
+    heads = " ".join(column.heading for column in columns_of(table))
+    assert [word for word in stems(heads) if word not in known] == []
+
+
+def test_terms_of_statistics_stand_in_details_only():
+    lines = READ.read_text(encoding="utf-8").split("\n")
+    others = [line for line in lines if line.startswith(("answer ", "caution "))]
+    assert len(others) > len(CASES)
+    assert [line for line in others if ONLY_IN_DETAILS.search(line)] == []

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -14,7 +15,19 @@ from strategies import make_curves
 from xcurves import kinds
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.scales import PROBABILITY, SPEED
-from xcurves.core.schema import PAIR_COORDS, Comparison, Drawing, Needed, Part, ResultKind, Statement, Var, View
+from xcurves.core.schema import (
+    PAIR_COORDS,
+    Claim,
+    Comparison,
+    Drawing,
+    Floor,
+    Needed,
+    Part,
+    ResultKind,
+    Statement,
+    Var,
+    View,
+)
 from xcurves.pictures.rows import Mark, Row, RowsPicture
 from xcurves.say.result_frames import captioned, frame_of
 
@@ -198,7 +211,7 @@ def medians(registered):
 def test_a_kind_that_compares_needs_no_sentences_and_no_table(medians):
     result = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2])
     assert result.curves.summary().split("\n") == [
-        "a has the highest median score. It is shown to be higher than all others, by 3.0 (1.0 to 5.0) than b, the "
+        "a has the highest median score. It is shown to be higher than all others, by 3.0 m (1.0 to 5.0) than b, the "
         "nearest.",
         "Intervals and p hold for the 3 pairs together.",
     ]  # fmt: skip
@@ -239,6 +252,72 @@ def test_a_comparison_says_its_unit_which_end_is_good_and_what_next(medians):
     told = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.02], xcurves_result="toy_seconds")
     assert "To tell" not in told.curves.summary()
     assert told.curves.to_dict()["next"]["runs"] == {}
+
+
+def test_a_new_sentence_is_one_line_of_a_declaration_and_everything_else_follows(registered):
+    compared = replace(
+        MEDIANS.comparison,
+        unit=lambda _: "m",
+        reasons="medians of no runs",
+        floor=lambda _: [
+            Floor("With 3 runs no p can be below 0.1: run more.", Needed("runs", "runs of each", 3, 5, 5))
+        ],
+        own=lambda result, made: [
+            Statement("detail", f"{made[0].best} has the highest median."),
+            Statement("caution", "Medians ignore the tails."),
+        ],
+        more=lambda _: [Statement("detail", "Medians are of all runs.")],
+        holds=lambda _: ["Intervals hold together."],
+        caption="Medians, {order}.",
+        columns=lambda result: {"n": result["gap"] * 0 + 7},
+    )
+    kinds.register(replace(MEDIANS, comparison=compared))
+    result = toy_medians([3.0, 4.5, np.nan], [0.01, 0.002, np.nan])
+    kind = kinds.kind("toy_medians")
+    assert kind.by_role(result) == {
+        "answer": [
+            "a has the highest median score. It is shown to be higher than all others, by 3.0 m (1.0 to 5.0) than b, "
+            "the nearest. With 3 runs no p can be below 0.1: run more."
+        ],
+        "detail": ["a has the highest median.", "Medians are of all runs.", "Intervals hold together."],
+        "caution": ["Medians ignore the tails."],
+    }
+    table = result.curves.table()
+    assert table.columns.tolist() == ["difference", "lower", "upper", "p", "n"]
+    assert table.loc["a over c"].tolist() == [4.5, 2.5, 6.5, 0.002, 7]
+    assert table.attrs["caption"] == "Medians, the better one first. Intervals: 95 %, all pairs together."
+    answer = result.curves.to_dict()
+    assert answer["verdict"] == " ".join(kind.said(result, "answer"))
+    assert answer["cautions"] == ["Medians ignore the tails."]
+    assert answer["next"] == {"runs": {"a": 2, "b": 2, "c": 2}, "tasks": None, "items": None}
+    first, *_, last = answer["pairs"]
+    assert first == {
+        "first": "a", "second": "c", "difference": 4.5, "scale": "difference", "unit": "m", "ci": [2.5, 6.5],
+        "p": 0.002, "shown": True,
+    }  # fmt: skip
+    assert (last["difference"], last["ci"], last["p"], last["shown"]) == (None, None, None, False)
+    nothing = toy_medians([np.nan] * 3, [np.nan] * 3)
+    assert nothing.curves.to_dict()["verdict"].startswith("No pair could be compared: medians of no runs.")
+
+
+def test_a_result_without_its_intervals_and_claims_with_amounts_of_their_own(registered):
+    twice = Comparison(
+        "gap",
+        "gap_ci",
+        "gap_pvalue",
+        noun=lambda part: f"median of {part['half'].item()}",
+        claims=lambda _: [Claim("half", "first runs"), Claim("half", "last runs")],
+        pair=lambda result: xr.concat(
+            [result, result.assign(gap=-result["gap"])], pd.Index(["first runs", "last runs"], name="half")
+        ),
+    )
+    kinds.register(replace(MEDIANS, comparison=twice))
+    result = toy_medians([3.0, 4.5, 1.5], [0.01, 0.002, 0.2])
+    said = result.drop_vars("gap_ci").curves.summary().split("\n")[0]
+    assert said.startswith(
+        "a has the highest median of first runs. It is shown to be higher than all others, by 3 m (p = .010) than b, "
+        "the nearest. c has the highest median of last runs. "
+    )
 
 
 def test_a_comparison_with_a_reference_and_over_tasks(medians):

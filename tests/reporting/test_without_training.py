@@ -11,9 +11,10 @@ import pytest
 import xarray as xr
 
 import xcurves
-from xcurves import kinds
+from xcurves import kinds, results
 
 _STORY = re.compile(r"training|levels\b|undefined|interaction|of shape", re.IGNORECASE)
+_TOLD = re.compile(r"training|F is undefined|interaction|of shape", re.IGNORECASE)
 
 
 def _scores(n_tasks: int) -> xr.DataArray:
@@ -104,3 +105,77 @@ def test_the_analysis_of_accuracies_is_that_of_curves_with_one_level(tree: xr.Da
         of_curves = scores.expand_dims(training=[5.0], axis=-1).curves.analyze(n_resamples=999, rng=0)
     p = tree["pairwise"]["pvalue_adjusted"].sel(effect="algorithm")
     xr.testing.assert_equal(p, of_curves["pairwise"]["pvalue_adjusted"].sel(effect="algorithm"))
+
+
+_WEIGHTS = {"svm": 1.0, "knn": -0.5, "tree": -0.5}
+
+
+def _answers() -> xr.DataArray:
+    """Return the answers of three algorithms to questions, 1 where right, of a single run."""
+    right = np.random.default_rng(3).uniform(size=(40, 3, 1)) < np.array([0.8, 0.5, 0.5])[:, np.newaxis]
+    return xr.DataArray(
+        right.astype(float),
+        {"question": range(40), "algorithm": ["svm", "knn", "tree"], "run": [0]},
+        ["question", "algorithm", "run"],
+        name="accuracy",
+    )
+
+
+def _one() -> xr.DataArray:
+    return _scores(1).isel(dataset=0, drop=True)
+
+
+def _in_looks(scores: xr.DataArray) -> xr.DataArray:
+    return xcurves.assign_looks(scores, {run: 1 + run // 3 for run in range(6)})
+
+
+def _pairs_of(scores: xr.DataArray) -> xr.Dataset:
+    return xcurves.pairwise(scores, n_resamples=19, rng=0)
+
+
+BARE = {
+    "pairwise": lambda: _pairs_of(_one()),
+    "pairwise: tasks": lambda: _pairs_of(_scores(3)),
+    "contrast": lambda: xcurves.contrast(_one(), _WEIGHTS, n_resamples=99, rng=0),
+    "contrast: tasks": lambda: xcurves.contrast(_scores(3), _WEIGHTS, margin=0.01, n_resamples=99, rng=0),
+    "across_tasks": lambda: xcurves.across_tasks(_scores(8), rng=0),
+    "across_tasks: answers": lambda: xcurves.across_tasks(_answers(), task="question", rng=0),
+    "sequential": lambda: xcurves.sequential(_in_looks(_one()), n_looks=3, n_resamples=99),
+    "sequential: tasks": lambda: xcurves.sequential(_in_looks(_scores(3)), n_looks=3, n_resamples=99, task="dataset"),
+    "gate": lambda: xcurves.gate(_one(), baseline="knn"),
+    "gate: tasks": lambda: xcurves.gate(_scores(3), baseline="knn", task="dataset"),
+    "performance_cdf": lambda: xcurves.performance_cdf(_one()),
+    "compare_distributions": lambda: xcurves.compare_distributions(_one(), rng=0),
+    "compare_distributions: tasks": lambda: xcurves.compare_distributions(_scores(3), rng=0),
+    "tuning_curve": lambda: xcurves.tuning_curve(_one(), n_trials=3),
+    "speedup": lambda: xcurves.speedup(_one(), reference="knn"),
+    "runs_needed": lambda: xcurves.runs_needed(_one(), n_runs=[3, 4], test=_pairs_of, n_replications=4, rng=0),
+}
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+@pytest.mark.parametrize("name", BARE)
+def test_no_method_that_takes_scores_tells_of_training(name: str) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        result = BARE[name]()
+    kind, prepared = results.prepare(result)
+    frame = xcurves.table(result)
+    method, _, _ = xcurves.describe_methods(result).partition("\n\n")
+    texts = {
+        "warnings": " ".join(str(each.message) for each in warned),
+        "sentences": " ".join(each.text for each in kind.every_statement(prepared)),
+        "table": frame.reset_index().to_string() + str(frame.attrs["caption"]),
+        "methods": method,
+        "JSON": str(
+            {key: value for key, value in xcurves.to_dict(result).items() if key not in ("settings", "ledger")}
+        ),
+    }
+    if kind.views:
+        axes = np.ravel([xcurves.plot(result)])
+        figure = axes[0].figure
+        drawn = figure.findobj(lambda artist: hasattr(artist, "get_text"))
+        texts["picture"] = " ".join(text.get_text() for text in drawn)
+        pyplot.close(figure)
+    assert {where: said for where, said in texts.items() if _TOLD.search(said)} == {}

@@ -91,9 +91,9 @@ RANDOMIZED_ANOVA = ResultKind(
     ),
     table=captioned(
         tables.anova_table,
-        "Analysis of variance. F is against the error of each effect itself: runs for the algorithm effect, "
+        "Analysis of variance by source. F is against the error of each effect itself: runs for the algorithm effect, "
         "runs by training for the interaction.",
-        "Analysis of variance. F is against the differences between runs.",
+        "Analysis of variance by source. F is against the differences between runs.",
     ),
     statements=text.anova_statements,
     part=Part(
@@ -281,7 +281,8 @@ CONTRAST = ResultKind(
         pair=text.as_pair,
         reasons="T is undefined",
         more=text.more_of_contrast,
-        caption="The contrast of scores, {order}: its estimate with the interval, p, and the studentized statistic T.",
+        caption="The contrast of scores as a pair, {order}: the difference with its interval, p, and the studentized "
+        "statistic T.",
         columns=text.statistic,
     ),
     views={

@@ -150,7 +150,8 @@ PERFORMANCE_CDF = ResultKind(
         "trials along {dim}",
     ),
     table=captioned(
-        text.statistic_table, "Statistics of the final scores with their intervals; ∞ where the runs set no limit."
+        text.statistic_table,
+        "Values of statistics of the final scores with their intervals; ∞ where the runs set no limit.",
     ),
     statements=text.statistic_statements,
     part=Part(
@@ -304,8 +305,8 @@ TUNING_CURVE = ResultKind(
     ),
     table=captioned(
         tuning_text.tuning_table,
-        "Median and mean of the best score seen in so many trials; the interval of the median holds for all numbers "
-        "of trials together.",
+        "Median and mean of the best score that an algorithm has seen in so many trials; the interval of the median "
+        "holds for all numbers of trials together.",
     ),
     comparison=Comparison(
         estimate="difference",

@@ -91,8 +91,8 @@ FIT_POWER_LAW = ResultKind(
     ),
     table=captioned(
         tables.fit_table,
-        "Learning curves: error e_N and data-reliance beta_N at N, parameters, by how much each misses its own last "
-        "octaves an octave, and what to know of it.",
+        "Learning curves: error e_N and data-reliance beta_N at N, parameters (gamma, alpha, eta), by how much each "
+        "misses its own last octaves an octave (backtest), and a note of what to know of it.",
     ),
     statements=text.fit_statements,
     part=Part(3, error_rates.applicable_errors, refuses=True),
@@ -143,7 +143,11 @@ PREDICT = ResultKind(
         "intervals that allow for the error of extrapolation.",
         "folds",
     ),
-    table=captioned(tables.prediction_table, "Predicted errors with intervals, and the change from the size N."),
+    table=captioned(
+        tables.prediction_table,
+        "Predicted errors with intervals, the change from the size N and the ratio to its error; extrapolated: far "
+        "outside the measured sizes.",
+    ),
     statements=text.prediction_statements,
     views={
         "prediction": View(
@@ -182,7 +186,7 @@ LEAVE_ONE_SIZE_OUT = ResultKind(
     ),
     table=captioned(
         tables.left_out_table,
-        "Variants: R², root mean squared error of predicting each size from the others, their mean, and p.",
+        "Variants: R², root mean squared error of predicting each size from the others, their average (avg), and p.",
     ),
     statements=text.left_out_statements,
 )
@@ -211,8 +215,10 @@ COMPARE_LEARNERS = ResultKind(
     ),
     table=captioned(
         tables.learner_table,
-        "Learners beside the reference: differences, sizes between which none is shown, crossings, worth in data; "
-        "intervals are for all learners together.",
+        "Learners beside the reference: differences of the error at N, of the data-reliance and of the large-sample "
+        "error; from which size to which both are equal, as far as is shown, and where they cross (crossing); how "
+        "many times the data each is worth (multiplier), extrapolated where that is far outside the measured sizes. "
+        "Intervals are for all learners together.",
     ),
     comparison=Comparison(
         estimate="difference",

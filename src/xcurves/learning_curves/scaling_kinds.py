@@ -110,7 +110,8 @@ FIT_SCALING_LAW = ResultKind(
     references=_HOFFMANN,
     table=captioned(
         scaling_text.law_table,
-        "Scaling laws: parameters, by how much each misses its own later runs an octave, and the exponent a.",
+        "Scaling laws: parameters E, A, B, alpha and beta, by how much each misses its own later runs an octave "
+        "(backtest), and the exponent a.",
     ),
     statements=scaling_text.law_statements,
     part=Part(None, points_of_law, refuses=True),
@@ -142,7 +143,11 @@ PREDICT_LOSS = _of_law(
     question="Which losses are predicted?",
     variables=_losses_at(TASK),
     coords={"ci_bound": CI_BOUNDS},
-    table=captioned(scaling_text.loss_table, "Predicted losses of a run, with intervals."),
+    table=captioned(
+        scaling_text.loss_table,
+        "Predicted losses of a run by model size and tokens, with intervals; extrapolated: outside the sizes of the "
+        "runs.",
+    ),
     statements=scaling_text.loss_statements,
 )
 
@@ -152,7 +157,11 @@ OPTIMAL_ALLOCATION = _of_law(
     variables={**_allocated(), **_EXPONENT},
     coords={"flop": (), "ci_bound": CI_BOUNDS},
     rows=("flop",),
-    table=captioned(scaling_text.allocation_table, "Best division of compute, with intervals."),
+    table=captioned(
+        scaling_text.allocation_table,
+        "Best division of compute: parameters (n opt), tokens (d opt), their ratio, tokens per parameter, and the "
+        "loss at the optimum, with intervals.",
+    ),
     statements=scaling_text.allocation_statements,
 )
 
@@ -175,8 +184,9 @@ COMPARE_SCALING_LAWS = _of_law(
     rows=("flop",),
     table=captioned(
         scaling_text.suite_table,
-        "Pairs of suites: ratio of losses, and how many times the compute the second needs for the same loss, with "
-        "intervals for all pairs together.",
+        "Pairs of suites: ratio of losses, how many times the compute the second needs for the same loss (compute "
+        "multiplier), and the difference of the exponents of compute, second less first, with intervals for all pairs "
+        "together.",
     ),
     comparison=Comparison(
         estimate="ratio",

@@ -96,8 +96,9 @@ SEQUENTIAL = ResultKind(
         reasons="runs are missing",
         more=sequential_text.more_of_looks,
         caption="Pairs of algorithms at the latest look, {order}: the difference with its repeated interval for all "
-        "pairs together, p adjusted over pairs, the look at which they were shown to differ, and in which share of "
-        "cases the looks left show it (the difference as uncertain as it is now).",
+        "pairs together, p adjusted over pairs, the look at which they were decided, as shown to differ, the "
+        "statistic T with its boundary, which are undecided, and the chance that the looks left show it (the "
+        "difference as uncertain as it is now).",
         columns=sequential_text.columns_of_looks,
     ),
     for_programs=for_programs.of_sequential,

@@ -55,7 +55,8 @@ MEAN_CURVES = ResultKind(
     ),
     table=captioned(
         text.last_means,
-        "The mean score of each algorithm at the last level that all its runs have, with the ends of its band.",
+        "The mean score of each algorithm at the last training level that all its runs have, with the ends of its "
+        "band.",
     ),
     statements=text.mean_statements,
     views={"mean_curve": View(Drawing(picture=plots.picture, options=ALONG), CURVES_CAPTION)},

@@ -30,6 +30,7 @@ _COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (
 
 def _plan_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each number of runs."""
+    result = text.about_effects(result)
     columns = {"power": result["rate"], **bounds(result["rate_ci"])}
     for column, name in (("needed", "runs_needed"), ("assured", "runs_needed_assured")):
         columns[column] = result[name].expand_dims(n_runs=result["n_runs"])
@@ -68,8 +69,9 @@ RUNS_NEEDED = ResultKind(
     ),
     table=captioned(
         _plan_table,
-        "Power by number of runs per algorithm, its interval (of the draws), the smallest number tried from "
-        "which on the power wanted is reached, and the number that reaches it with assurance 0.8.",
+        "Power by effect, error term and number of runs per algorithm, its interval (of the draws), the smallest "
+        "number tried from which on the power wanted is reached (needed), and that which reaches it with assurance "
+        "0.8 (assured).",
     ),
     statements=text.plan_statements,
     views={

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
+from xcurves.core.validation import is_without_training
 from xcurves.say.numbers import capitalized, ends_of, number, percent
 
 _NO_PVALUE = "the test gives no p-value"
@@ -20,7 +21,7 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
     """Yield how many runs it takes for each task and p-value but those by the pooled error term; what that rests on."""
     plans = [
         (prefix + name, task)
-        for name, one in _parts(result)
+        for name, one in _parts(about_effects(result))
         for task, prefix in labels.named_tasks(one, "runs_needed")
         if "pooled" not in name
     ]
@@ -35,6 +36,13 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
         "more as a rule. Where scores are skewed or where some runs fail, the assurance is .5 to .7.",
     ]
     return statements(_main_answer(_main_plans(result), power), details)
+
+
+def about_effects(result: xr.Dataset) -> xr.Dataset:
+    """Return a plan without the effect that scores without training have not, their change with it."""
+    if is_without_training(result) and "effect" in result.dims:
+        return result.sel(effect=[effect for effect in result["effect"].to_numpy() if effect != "interaction"])
+    return result
 
 
 def _main_plans(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:

@@ -90,8 +90,8 @@ SS_PROFILE = ResultKind(
     ),
     table=captioned(
         text.profile_table,
-        "Training levels: simple sum of squares, its share of the whole and the cumulative share, F, p of "
-        "the level by itself and adjusted over levels.",
+        "Training levels: simple sum of squares, the fraction that it is of the whole, cumulative and corrected for "
+        "noise, F, p of the level by itself and adjusted over levels, and which are equivalent within the margin.",
     ),
     statements=text.profile_statements,
     part=Part(

@@ -32,6 +32,8 @@ _WORDS = {
     "score_mean": "mean",
     "score_median": "median",
     "score_std": "SD",
+    "speedup": "speed-up",
+    "speedup_90": "speed-up to 90 %",
 }
 # columns of counts that readers see as one, "6/0/2", by the name of the first
 _JOINED = {

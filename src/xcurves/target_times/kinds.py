@@ -69,7 +69,9 @@ MEAN_TIME_TO_TARGET = ResultKind(
         "interval of all levels at which a t test of the mean against the target does not reject.",
         "runs are taken to be independent, their mean to be normally distributed",
     ),
-    table=captioned(text.time_table, "The training at which mean curves reach the target, with its interval."),
+    table=captioned(
+        text.time_table, "The training at which the mean curve of each algorithm reaches the target, with its interval."
+    ),
     statements=text.time_statements,
     views={
         "time": View(
@@ -134,11 +136,13 @@ SPEEDUP = ResultKind(
         "claims about tasks like these come from turning the signs of the tasks' log ratios.",
         "runs are taken to be independent; over tasks like these, whole tasks",
     ),
+    scores_method="The speed-up over {reference} is the ratio of the median times. Claims about tasks like these come "
+    "from turning the signs of the tasks' log ratios.",
     table=captioned(
         text.speedup_table,
-        "Speed-ups over the reference with their intervals and p for all comparisons together, the time at which the "
-        "level is reached and how much sooner that is, and the speed-up to the level where the reference had 90 % of "
-        "its rise; over tasks for these and for tasks like these.",
+        "Speed-ups of algorithms over the reference with their intervals and p for all comparisons together, the time "
+        "at which the level is reached and how much sooner that is, and the speed-up to the level where the reference "
+        "had 90 % of its rise; over tasks for these and for tasks like these.",
     ),
     comparison=Comparison(
         estimate="speedup",
@@ -219,8 +223,8 @@ PERFORMANCE_PROFILE = ResultKind(
     ),
     table=captioned(
         text.score_table,
-        "Scores of performance profiles with both intervals, for these tasks and for tasks like these, and "
-        "the number of tasks solved.",
+        "Scores of algorithms by performance profiles with both intervals, for these tasks and for tasks like these, "
+        "and the number of tasks solved.",
     ),
     comparison=Comparison(
         estimate="difference",

@@ -49,8 +49,8 @@ def times(result: xr.Dataset) -> RowsPicture:
 
 
 def has_curves(result: xr.Dataset) -> bool:
-    """Return whether the result has mean curves."""
-    return "mean_curve" in result
+    """Return whether the result has mean curves, which given times have not."""
+    return "mean_curve" in result and bool(result["mean_curve"].notnull().any())
 
 
 def levels(result: xr.Dataset) -> CurvesPicture:

@@ -231,6 +231,8 @@ def speedup(
     result = labels.with_color_index(result.drop_vars("training", errors="ignore"))
     color = result[labels.COLOR_INDEX].sel(algorithm=reference, drop=True)
     result = result.drop_sel(algorithm=[reference]).assign_coords({labels.REFERENCE_COLOR: color})
+    if of_times:
+        result.attrs[validation.NO_TRAINING] = 1
     return described(result, lazy=is_lazy(curves))
 
 
