@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -87,6 +88,7 @@ def sequential(batches, share, alpha):
 
 def least(count, budget, values):
     """The least x such that count(y) <= y budget for every y >= x."""
+    count = functools.cache(count)
     breaks = sorted({value for value in values if value < math.inf})
     candidates = sorted({*(count(value) / budget for value in [0.0, *breaks]), *breaks})
 

@@ -422,7 +422,7 @@ def test_a_label_that_was_selected_is_answered_or_named(kind):
 
 
 @pytest.mark.plain(2)
-@pytest.mark.parametrize("step", [4, slow(1)])
+@pytest.mark.parametrize("step", [8, slow(1)])
 def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
     result = made(kind.name)
     for name in sorted(kind.required())[::step]:

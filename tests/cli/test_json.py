@@ -22,6 +22,11 @@ from xcurves.__main__ import main
 
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMA = json.loads((ROOT / "docs" / "answer.schema.json").read_text(encoding="utf-8"))
+ALLOWED = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_one():
+    ALLOWED.check_schema(SCHEMA)
 
 
 def checked(text):
@@ -31,7 +36,7 @@ def checked(text):
         raise AssertionError(f"{name} is no JSON")
 
     answer = json.loads(text, parse_constant=refuse)
-    jsonschema.validate(answer, SCHEMA, jsonschema.Draft202012Validator)
+    ALLOWED.validate(answer)
     return answer
 
 

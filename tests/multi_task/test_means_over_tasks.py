@@ -3,6 +3,7 @@
 All against plain loops over tasks in families, of which some have weights and one algorithm lacks some.
 """
 
+from bisect import bisect_left
 from itertools import combinations
 from math import comb, inf, sqrt
 
@@ -74,17 +75,16 @@ def test_means_and_their_intervals(answer, scores):
 
 
 def first_number(mean, sd, alpha):
+    """Return the least number of tasks with a power of 0.8, which rises with them, and with a p below the level."""
+
+    def power(n):
+        shift, critical = mean / sd * sqrt(n), stats.t.ppf(1 - alpha / 2, n - 1)
+        return stats.nct.sf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift)
+
     n = 2
     while 2.0 ** (1 - n) > alpha * (1 + 1e-9):
         n += 1
-    while True:
-        t, critical = (
-            stats.nct(n - 1, mean / sd * sqrt(n)),
-            stats.t.ppf(1 - alpha / 2, n - 1),
-        )
-        if t.sf(critical) + t.cdf(-critical) >= 0.8:
-            return n
-        n += 1
+    return n + bisect_left(range(n, 100_000), 0.8, key=power)
 
 
 def test_what_more_tasks_would_show(answer, scores):
