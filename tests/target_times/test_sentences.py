@@ -192,7 +192,7 @@ def test_sentence_table_and_p_of_a_comparison_agree(n_algorithms, seeds, target)
             target=target,
         )
         said, table = summary_of(answer), answer.curves.table()
-        assert table.attrs["interval"].endswith("all comparisons together") == (n_algorithms > 2)
+        assert table.attrs["interval"].endswith("all pairs together") == (n_algorithms > 2)
         for name, row in table.iterrows():
             p = answer["pvalue_adjusted"].sel(algorithm=name).item()
             np.testing.assert_array_equal(row["p"], p)

@@ -23,6 +23,7 @@ from xcurves.core.schema import (
     Var,
     View,
 )
+from xcurves.say.compared_pairs import mean_score
 from xcurves.say.pairs import ALONG_TRAINING, IN_BAND, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS, OVER_TRAINING
 from xcurves.say.result_frames import captioned
 
@@ -184,7 +185,7 @@ PAIRWISE = ResultKind(
         estimate="difference",
         interval="difference_ci_simultaneous",
         p="pvalue_adjusted",
-        noun=text.mean_score,
+        noun=mean_score,
         pair=text.of_level,
         reasons=text.reasons,
         floor=text.pair_floors,

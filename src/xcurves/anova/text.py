@@ -11,7 +11,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.schema import Floor, Needed, Statement
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
-from xcurves.say.compared_pairs import Reasons, score_name
+from xcurves.say.compared_pairs import Reasons, mean_score, score_name
 from xcurves.say.floors import RunsOfPairs, floor_of_runs, runs_of_pairs
 from xcurves.say.numbers import (
     count,
@@ -254,18 +254,6 @@ def _shapes_of_pairs(result: xr.Dataset, alpha: float) -> str:
     if np.isnan(p[0]):
         return "Of changes with training nothing can be said."
     return f"Changes of score with training {_say_shown(p[0], alpha)} ({pvalue(p[0])})."
-
-
-def mean_score(result: xr.Dataset) -> str:
-    """Return what pairs are compared by: "mean accuracy over training"."""
-    return f"mean {score_name(result)}{_over_training(result)}"
-
-
-def _over_training(result: xr.Dataset) -> str:
-    """Return over what a mean is taken, nothing where scores have no training."""
-    if is_without_training(result):
-        return ""
-    return " over training"
 
 
 def reasons(task: xr.Dataset) -> Reasons:

@@ -101,7 +101,8 @@ class Claim(NamedTuple):
 class About(NamedTuple):
     """What a verdict is about, where it is not about all algorithms in all of the data; and what stands around it."""
 
-    algorithms: Sequence[str]  # () where pairs have too little in common for a best one: `before` says so
+    # None: all; () where pairs have too little in common for a best one: `before` says so
+    algorithms: Sequence[str] | None = None
     over: str = ""  # behind the mean: "over 16 tasks"
     among: str = ""  # in front of who is best, where others are left out
     left_out: Sequence[tuple[str, str]] = ()  # these, with what they have: "7 of the 20 tasks"

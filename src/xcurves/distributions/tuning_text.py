@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.schema import About, Statement
 from xcurves.say.compared_pairs import Compared
-from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, span, units_of
+from xcurves.say.numbers import count, counts, ends_of, estimated, interval, joined, listed, number, quantity, units_of
 from xcurves.say.pairs import sides_of
 from xcurves.say.result_frames import bounds, frame_of
 
@@ -68,19 +68,16 @@ def after_usual_trials(result: xr.Dataset) -> xr.Dataset:
 
 def best_of_trials(after: xr.Dataset) -> str:
     """Return what algorithms are compared by: "median best score of 6 trials"."""
-    numbers = np.unique(after["trials"]).tolist()
-    trials = "trial" if numbers == [1] else "trials"
-    return f"median best score of {span(numbers)} {trials}"
+    return f"median best score of {counts(np.unique(after['trials']).tolist(), 'trial')}"
 
 
 def about(after: xr.Dataset) -> About:
     """Return all algorithms, and what is said where none can be compared: too few trials, or one algorithm."""
-    names = [str(name) for name in after["algorithm"].to_numpy().tolist()]
     if after["best_median"].isnull().all():
-        return About(names, instead="There are too few trials to say how good the best of several is.")
-    if len(names) == 1:
-        return About(names, instead=_of_one(after))
-    return About(names)
+        return About(instead="There are too few trials to say how good the best of several is.")
+    if after.sizes["algorithm"] == 1:
+        return About(instead=_of_one(after))
+    return About()
 
 
 def _of_one(after: xr.Dataset) -> str:

@@ -180,10 +180,8 @@ def _size(judged: xr.Dataset) -> str:
 def _say_waiting(decisions: Decisions) -> Iterator[str]:
     """Yield how many candidates wait."""
     n = int(np.count_nonzero(decisions == WAITING))
-    if n == 1:
-        yield "1 later candidate waits."
-    elif n:
-        yield f"{count(n, 'later candidate')} wait."
+    if n:
+        yield f"{count(n, 'later candidate waits', 'later candidates wait')}."
 
 
 def _say_kept(result: xr.Dataset, decisions: Decisions) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from xcurves.core import labels
+from xcurves.core.schema import Claim
 from xcurves.say.pairs import displayed_pairs
 
 TASK_CLAIMS = ("fixed", "random")
@@ -13,6 +15,11 @@ TASK_CLAIMS = ("fixed", "random")
 def claims_of(result: xr.Dataset) -> list[str]:
     """Return the claims that a result has, in their order; one that was selected counts."""
     return [str(claim) for claim in np.atleast_1d(result["task_effect"].to_numpy()).tolist()]
+
+
+def for_tasks_like_these(result: xr.Dataset) -> list[Claim]:
+    """Return the claim of results that are about other tasks only."""
+    return [Claim(on=f"on {labels.noun(str(result.attrs['task']))}s like these")]
 
 
 def of_claim(result: xr.Dataset, claim: str) -> xr.Dataset:

@@ -23,7 +23,8 @@ from xcurves.core.schema import (
     Var,
     View,
 )
-from xcurves.multi_task.claims import TASK_CLAIMS
+from xcurves.multi_task.claims import TASK_CLAIMS, for_tasks_like_these
+from xcurves.say.compared_pairs import mean_score
 from xcurves.say.pairs import MOST_LISTED, NAMED_PAIRS, ONE_PAIR, OPEN_ENDS, OVER_TRAINING
 from xcurves.say.result_frames import captioned
 
@@ -430,8 +431,8 @@ PROFILE_ACROSS_TASKS = ResultKind(
         estimate="mean_difference",
         interval="mean_difference_ci_simultaneous",
         p="mean_pvalue_adjusted",
-        noun=profile_text.mean_over_training,
-        claims=profile_text.claim,
+        noun=mean_score,
+        claims=for_tasks_like_these,
         about=profile_text.about,
         reasons=profile_text.untested,
         verdicts=4,

@@ -7,29 +7,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Bools, Floats
 from xcurves.core import provenance
 from xcurves.core.labels import each_of
-from xcurves.core.schema import About, Claim, Statement
+from xcurves.core.schema import About, Statement
 from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
 from xcurves.multi_task.task_options import say_levels
 from xcurves.multi_task.too_few import noun_of
-from xcurves.say.compared_pairs import Compared, score_name
-from xcurves.say.numbers import capitalized, count, joined, pvalue, span
+from xcurves.say.compared_pairs import Compared
+from xcurves.say.numbers import capitalized, count, counts, joined, pvalue, stretches
 from xcurves.say.pairs import lower_is_better, sides_of
 
 _FEW = 3  # pairs of which each has a sentence
 _NAMED = 2  # pairs that an answer names
-
-
-def mean_over_training(part: xr.Dataset) -> str:
-    """Return what the verdict is about: "mean accuracy over training"."""
-    return f"mean {score_name(part)} over training"
-
-
-def claim(result: xr.Dataset) -> list[Claim]:
-    """Return what differences hold for."""
-    return [Claim(on=f"on {noun_of(result)}s like these")]
 
 
 def untested(part: xr.Dataset) -> dict[frozenset[str], str]:
@@ -42,12 +31,11 @@ def untested(part: xr.Dataset) -> dict[frozenset[str], str]:
 
 def about(part: xr.Dataset) -> About:
     """Return over how many tasks means are, and in front where along the budget pairs differ."""
-    n_tasks = span({int(n) for n in part["n_tasks"].to_numpy().tolist() if n} or {0})
-    over = f"over {n_tasks} {noun_of(part)}{'' if n_tasks == '1' else 's'}"
-    names = [str(name) for name in part["algorithm"].to_numpy().tolist()]
+    n_tasks = {int(n) for n in part["n_tasks"].to_numpy().tolist() if n} or {0}
+    over = f"over {counts(n_tasks, noun_of(part))}"
     if part["pvalue_adjusted"].isnull().all():
-        return About(names, over)
-    return About(names, before=[f"{capitalized(over)} like these, {_where_pairs_differ(part)}."])
+        return About(over=over)
+    return About(before=[f"{capitalized(over)} like these, {_where_pairs_differ(part)}."])
 
 
 def _where_pairs_differ(part: xr.Dataset) -> str:
@@ -128,20 +116,6 @@ def _where(pair: xr.Dataset) -> str:
         if_more, if_less = f"{a} is higher than {b}", f"{b} is higher than {a}"
     parts = []
     for is_better, marked in ((if_more, shown & (d > 0)), (if_less, shown & (d < 0))):
-        stretches = _stretches(at, marked)
-        if stretches:
-            parts.append(f"{is_better} at {joined(stretches)} of the budget")
+        if marked.any():
+            parts.append(f"{is_better} at {joined(stretches(100 * at, marked, '.0f', ' %'))} of the budget")
     return " and ".join(parts)
-
-
-def _stretches(at: Floats, marked: Bools) -> list[str]:
-    """Return the stretches of marked fractions in per cent: "30 to 100 %", "5 %"."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
-    stretches = []
-    for start, stop in edges.reshape(-1, 2).tolist():
-        first, last = f"{100 * at[start]:.0f}", f"{100 * at[stop - 1]:.0f}"
-        if first == last:
-            stretches.append(f"{first} %")
-        else:
-            stretches.append(f"{first} to {last} %")
-    return stretches

@@ -25,7 +25,7 @@ from xcurves.say.floors import (
     floor_sentences,
     runs_of_pairs,
 )
-from xcurves.say.numbers import count, span
+from xcurves.say.numbers import count, counts, span
 from xcurves.say.pairs import sides_of
 
 
@@ -172,9 +172,7 @@ def number_of_families(benchmark: xr.Dataset) -> tuple[str, str]:
         if some == [1]:
             return f"1 of {things}", things.partition(" of ")[0]
         return f"{span(some)} {things}", things.partition(" of ")[0]
-    if some == [1]:
-        return f"1 {noun}", f"{noun}s"
-    return f"{span(some)} {noun}s", f"{noun}s"
+    return counts(some, noun), f"{noun}s"
 
 
 def n_families_of(benchmark: xr.Dataset, pair: int) -> int:

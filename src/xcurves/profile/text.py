@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
-from xcurves.say.numbers import number, pvalue, reassigned, unadjusted_over_tasks
+from xcurves.say.numbers import number, pvalue, reassigned, stretches, unadjusted_over_tasks
 from xcurves.say.result_frames import frame_of
 
 _LIMITS = (
@@ -104,22 +104,13 @@ def _equivalent(task: xr.Dataset) -> str:
 
 def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
     """Return the chosen levels as stretches, "training 0, 500 to 2000"; of many their share and the longest."""
-    levels = task["training"].to_numpy()
+    said = stretches(task["training"].to_numpy(), chosen)
+    if len(said) <= _LISTED:
+        return f"training {', '.join(said)}"
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
-    starts, ends = edges[::2], edges[1::2]
-    if len(starts) > _LISTED:
-        longest = int((ends - starts).argmax())
-        first, last = levels[starts[longest]], levels[ends[longest] - 1]
-        share = 100 * np.count_nonzero(chosen) / len(chosen)
-        return f"{share:.0f} % of the training levels (longest stretch: {number(first)} to {number(last)})"
-    stretches = []
-    for start, end in zip(starts, ends, strict=True):
-        first, last = number(levels[start]), number(levels[end - 1])
-        if first == last:
-            stretches.append(first)
-        else:
-            stretches.append(f"{first} to {last}")
-    return f"training {', '.join(stretches)}"
+    longest = said[int((edges[1::2] - edges[::2]).argmax())]
+    share = 100 * np.count_nonzero(chosen) / len(chosen)
+    return f"{share:.0f} % of the training levels (longest stretch: {longest})"
 
 
 def profile_statements(result: xr.Dataset) -> Iterator[Statement]:

@@ -95,10 +95,12 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim, *, is_apart
         means = means_of(part, comparison.mean)
     if "may_be_best" in part:
         may_be_best = named(part, part["may_be_best"])
-    about = comparison.about(part) or About(names)
+    about = comparison.about(part) or About()
+    if about.algorithms is not None:
+        names = list(about.algorithms)
     made = Compared(
         rows=rows,
-        algorithms=about.algorithms,
+        algorithms=names,
         may_be_best=may_be_best,
         score=comparison.noun(part),
         units=_unit(comparison, part),

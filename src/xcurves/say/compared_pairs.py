@@ -10,6 +10,7 @@ import xarray as xr
 
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.scales import DIFFERENCE, Scale, Words
+from xcurves.core.validation import is_without_training
 from xcurves.say.numbers import decimals_of, interval, open_interval, pvalue, rounded, units_after
 from xcurves.say.pairs import PairRow, most_ahead
 
@@ -120,6 +121,12 @@ class Compared:
 def score_name(result: xr.Dataset) -> str:
     """Return what the user called the scores of a result."""
     return str(result.attrs.get(SCORE_NAME, "score"))
+
+
+def mean_score(result: xr.Dataset) -> str:
+    """Return what runs are compared by: "mean accuracy over training", of scores without training "mean accuracy"."""
+    over = "" if is_without_training(result) else " over training"
+    return f"mean {score_name(result)}{over}"
 
 
 def means_of(result: xr.Dataset, name: str) -> dict[str, float]:

@@ -14,7 +14,7 @@ from xcurves.core.provenance import significant
 from xcurves.core.refusal import Verbatim, give
 from xcurves.core.schema import Floor, Needed
 from xcurves.kernels.resampling.assignments import count_assignments
-from xcurves.say.numbers import number, span
+from xcurves.say.numbers import counts, number, span
 from xcurves.say.pairs import sides_of
 
 MOST_RUNS = 200  # a side that a cure may ask for
@@ -174,9 +174,6 @@ def _cure_of_runs(every: Sequence[RunsOfPairs], alpha: float) -> tuple[str, int]
     return f"{' '.join(parts)}: {most} a side are enough", most
 
 
-def runs_a_side(counts: Iterable[float]) -> str:
+def runs_a_side(numbers: Iterable[float]) -> str:
     """Return numbers of runs as text: "5 runs a side"."""
-    some = sorted({n for n in counts if n > 0}) or [0]
-    if some == [1]:
-        return "1 run a side"
-    return f"{span(some)} runs a side"
+    return f"{counts({n for n in numbers if n > 0} or {0}, 'run')} a side"

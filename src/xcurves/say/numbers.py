@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xcurves.array_types import Floats
+from xcurves.array_types import Bools, Floats
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import is_exact, significant
 
@@ -230,6 +230,22 @@ def span(values: Iterable[float], digits: int = 3) -> str:
     # Ends that are written alike are written once.
     ends = dict.fromkeys(number(end, digits) for end in (ordered[:1] + ordered[-1:]))
     return " to ".join(ends)
+
+
+def counts(values: Iterable[float], thing: str) -> str:
+    """Return a number of things, or the smallest and the largest of several: "1 task", "5 to 10 tasks"."""
+    numbers = span(values)
+    return f"{numbers} {thing}" if numbers == "1" else f"{numbers} {thing}s"
+
+
+def stretches(values: Floats, chosen: Bools, form: str = "", unit: str = "") -> list[str]:
+    """Return the stretches of chosen values, "30 to 100 %", "5 %"; `form` is that of a number, if not three digits."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
+    said = []
+    for start, stop in edges.reshape(-1, 2).tolist():
+        ends = [format(value, form) if form else number(value) for value in (values[start], values[stop - 1])]
+        said.append(" to ".join(dict.fromkeys(ends)) + unit)
+    return said
 
 
 def joined(phrases: Sequence[str], separator: str = ", ", most: int = MOST_NAMED) -> str:

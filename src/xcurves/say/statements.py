@@ -112,7 +112,7 @@ def _verdict(comparison: Comparison, claims: Sequence[Claimed]) -> tuple[list[st
     # of two algorithms with means one is the best
     if "reference" in first.part.attrs and (len(first.made.rows) > 1 or first.made.means is None):
         return _beside_reference(comparison, claims)
-    if not about.algorithms:
+    if not first.made.algorithms:
         return [*about.before, _pairs_shown(first)], []
     # Where the first claim is not tested, who is best is said by the next.
     if others and not first.is_tested:

@@ -31,14 +31,6 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
     return result.assign({DISPLAYED: together, "shown": shown})
 
 
-def heading(result: xr.Dataset) -> str:
-    """Return how the interval of several comparisons is headed."""
-    level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
-    if result.sizes.get("algorithm", 1) > 1:
-        return f"{level}, all comparisons together"
-    return level
-
-
 def ends_of_ratio(bounds: xr.DataArray) -> tuple[float, float]:
     """Return both ends of an interval of ratios or times, of which 0 is no limit."""
     low, high = (float(bounds.sel(ci_bound=bound).item()) for bound in CI_BOUNDS)

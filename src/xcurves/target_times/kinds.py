@@ -14,7 +14,7 @@ from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.scales import SPEED
 from xcurves.core.schema import DASHED, JOINED, PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
-from xcurves.multi_task.claims import TASK_CLAIMS
+from xcurves.multi_task.claims import TASK_CLAIMS, for_tasks_like_these
 from xcurves.say.result_frames import captioned
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ SPEEDUP = ResultKind(
     "from turning the signs of the tasks' log ratios.",
     table=captioned(
         text.speedup_table,
-        "Speed-ups of algorithms over the reference with their intervals and p for all comparisons together, the time "
+        "Speed-ups of algorithms over the reference with their intervals and p for all pairs together, the time "
         "at which the level is reached and how much sooner that is, and the speed-up to the level where the reference "
         "had 90 % of its rise; over tasks for these and for tasks like these.",
     ),
@@ -232,7 +232,7 @@ PERFORMANCE_PROFILE = ResultKind(
         p="pvalue_adjusted",
         noun=text.profile_score,
         mean="score",
-        claims=text.claim_of_profiles,
+        claims=for_tasks_like_these,
         direction=lambda _: "higher",
         about=text.over_tasks,
         floor=text.too_few_tasks,

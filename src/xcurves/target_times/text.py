@@ -12,10 +12,10 @@ from xcurves.core import labels
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import About, Claim, Floor, Needed, Statement, statements
 from xcurves.say.floors import cure_of_flips, fewest_flips, floor_sentences
-from xcurves.say.numbers import count, ends_of, estimated, interval, joined, listed, number, quantity, span, units_of
-from xcurves.say.pairs import beside_reference
+from xcurves.say.numbers import count, counts, ends_of, estimated, interval, joined, listed, number, quantity, units_of
+from xcurves.say.pairs import beside_reference, heading
 from xcurves.say.result_frames import bounds, frame_of
-from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, heading, is_one_sided, say_ratio
+from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, is_one_sided, say_ratio
 from xcurves.target_times.reasons import FALLS, Reason, cells, ended_early
 
 _MOST = 3  # algorithms that an answer names
@@ -287,22 +287,16 @@ def profile_score(result: xr.Dataset) -> str:
     return f"score up to {number(result.attrs['tau_max'])} times the best"
 
 
-def claim_of_profiles(result: xr.Dataset) -> list[Claim]:
-    """Return what differences of scores hold for."""
-    return [Claim(on=f"on {result.attrs['task']}s like these")]
-
-
 def over_tasks(result: xr.Dataset) -> About:
     """Return over how many tasks scores are means."""
-    names = [str(name) for name in result["algorithm"].to_numpy().tolist()]
-    return About(names, over=f"over {count(result['n_tasks'].item(), str(result.attrs['task']))}")
+    return About(over=f"over {count(result['n_tasks'].item(), str(result.attrs['task']))}")
 
 
 def too_few_tasks(result: xr.Dataset) -> Iterator[Floor]:
     """Yield that flips of so few tasks give no small p, and how many are the fewest."""
     p, n_tasks = xr.broadcast(result["pvalue_adjusted"], result["n_tasks"])
     n, task, alpha = n_tasks.to_numpy().ravel(), str(result.attrs["task"]), alpha_of(result)
-    few = f"{span(n.tolist())} {task}{'' if n.max() == 1 else 's'}"
+    few = counts(n.tolist(), task)
     cure = cure_of_flips(alpha, f"{task}s", result.sizes["algorithm"], result.sizes["pair"])
     fewest = fewest_flips(alpha)
     needed = Needed("tasks", f"{task}s", n.min(), fewest, fewest)
@@ -342,7 +336,7 @@ def speedup_table(result: xr.Dataset) -> pd.DataFrame:
         columns |= {"median": result["median_speedup"], **_limits(result["median_speedup_ci"], "median_")}
         columns["tasks"] = result["n_tasks"]
     frame = frame_of(columns, ["algorithm"])
-    frame.attrs["interval"] = heading(result)
+    frame.attrs["interval"] = heading(pairs_of_speedups(result))
     return frame
 
 
