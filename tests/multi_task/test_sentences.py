@@ -28,6 +28,12 @@ def of_differences(d, n_runs=4, noise=0.01, seed=0, names=("a", "b")):
     return make_curves(values, task=tasks).assign_coords(algorithm=list(names))
 
 
+@pytest.fixture(scope="module")
+def of_readme():
+    """The result of the example of the README."""
+    return xcurves.tutorial.open_dataset("benchmark")["accuracy"].curves.across_tasks(rng=0)
+
+
 def about(value):
     return number(float(f"{value:.2g}"))
 
@@ -60,11 +66,9 @@ def test_how_many_tasks_it_takes_is_said_with_its_floor(place, share, kinds):
     assert seen == kinds
 
 
-def test_the_readme_takes_more_than_20_times_as_many_tasks():
-    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
-    found = accuracy.curves.across_tasks(rng=0)
-    said = KIND.answer(found)
-    pair = found.sel(pair="SVM - random forest")
+def test_the_readme_takes_more_than_20_times_as_many_tasks(of_readme):
+    said = KIND.answer(of_readme)
+    pair = of_readme.sel(pair="SVM - random forest")
     assert pair.tasks_to_show > 20 * 16
     assert "To tell SVM from random forest takes more than 20 times as many tasks." in said
     assert said == (
@@ -75,9 +79,8 @@ def test_the_readme_takes_more_than_20_times_as_many_tasks():
     )
 
 
-def test_nothing_is_said_to_be_before_an_adjustment():
-    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
-    said = accuracy.curves.across_tasks(rng=0).curves.summary()
+def test_nothing_is_said_to_be_before_an_adjustment(of_readme):
+    said = of_readme.curves.summary()
     assert "adjustment" not in said
     assert len(said.split("\n")) <= 12
 
@@ -187,12 +190,10 @@ def test_a_verdict_beside_a_reference_has_few_words_too():
                 assert not re.search(r"\d to [−\d]", said)
 
 
-def test_the_table_of_a_page_has_the_same_open_ends():
+def test_the_table_of_a_page_has_the_same_open_ends(of_readme):
     from xcurves.reporting.page_part import PagePart
 
-    accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]
-    found = accuracy.curves.across_tasks(rng=0)
-    table = PagePart.of(found, {}).table
+    table = PagePart.of(of_readme, {}).table
     (row,) = re.findall(r"<tr><th[^>]*>SVM over decision tree</th>.*?</tr>", table)
     assert "more than 0 to 15.9" in row
     assert table.count("more than 0") == 1
