@@ -98,10 +98,22 @@ for NAME, TEXT in {
     "history.json": json.dumps(HISTORY),
     "records.json": pd.DataFrame(HISTORY).to_json(orient="records"),
     "split.json": pd.DataFrame(HISTORY).to_json(orient="split"),
+    "index.json": pd.DataFrame(HISTORY).to_json(orient="index"),
     "lines.jsonl": lines(pd.DataFrame(HISTORY).to_dict("records")),
     "log.csv": pd.DataFrame(HISTORY).to_csv(index=False),
 }.items():
     INPUTS[f"list without steps, {NAME}"] = Input(lambda name=NAME, text=TEXT: histories(name, text), PLACES)
+
+INPUTS["list without steps, nested"] = Input(
+    lambda: histories(
+        "evals.json", json.dumps({"train": {"loss": HISTORY["loss"]}, "test": {"loss": [1.0, 0.75, 0.5]}})
+    ),
+    replace(PLACES, score="test/loss", says="step is the place of a row in its file"),
+)
+INPUTS["lists without steps, one of one row"] = Input(
+    lambda: histories("log.csv", "loss\n0.5\n0.25\n") | {"logs/bob/1/log.csv": "loss\n0.75\n"},
+    replace(PLACES, score="loss", levels=2),
+)
 
 # --- rungs ---
 

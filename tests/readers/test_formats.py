@@ -163,8 +163,6 @@ def test_nested_metrics_come_back(tmp_path, compressed, metrics):
     path.write_bytes(gzip.compress(text) if compressed else text)
     assert format_of(path) == "JSON"
     rows = read_rows(path).rows
-    n_rounds = len(next(iter(metrics.values())))
-    assert rows.pop("step").tolist() == list(range(n_rounds))
     assert rows.to_dict("list") == {"/".join(name): values for name, values in metrics.items()}
 
 
@@ -296,15 +294,14 @@ def test_numbers_as_people_write_them(tmp_path, text, wanted):
     assert rows.to_numpy().tolist() == wanted
 
 
-def test_metrics_nested_in_mappings_have_their_place_as_step(tmp_path):
+def test_metrics_nested_in_mappings_are_columns(tmp_path):
     nested = {
         "valid_0": {"auc": [0.5, 0.7, 0.8], "logloss": [0.7, 0.6, 0.5]},
         "train": {"auc": [0.6, 0.8, 0.9]},
     }
     (tmp_path / "evals.json").write_text(json.dumps(nested))
     rows = read_rows(tmp_path / "evals.json").rows
-    assert list(rows) == ["step", "valid_0/auc", "valid_0/logloss", "train/auc"]
-    assert rows["step"].tolist() == [0, 1, 2]
+    assert list(rows) == ["valid_0/auc", "valid_0/logloss", "train/auc"]
     assert rows["train/auc"].tolist() == [0.6, 0.8, 0.9]
 
 

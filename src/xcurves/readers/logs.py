@@ -163,14 +163,24 @@ def rows_of_run(root: str | Path, source: Source, runs: Runs, number: int) -> Ru
             rows, cut = read_files(source, files, Path(root))
             check_cells(rows, files[0])
     if source.general and _are_places(rows, files, is_run=bool({"run", RUN_PATH} & set(runs.labels))):
-        return RunRows(rows.assign(step=np.arange(1, len(rows) + 1)), cut, are_placed=True)
+        return RunRows(_placed(rows), cut, are_placed=True)
     return RunRows(rows, cut)
+
+
+def _placed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose step is their place."""
+    return rows.assign(step=np.arange(1, len(rows) + 1))
 
 
 def join_runs(
     root: str | Path, source: Source, runs: Runs, kept: dict[int, pd.DataFrame], *, are_placed: bool
 ) -> pd.DataFrame:
-    """Return the rows of some of the runs below each other, after their labels."""
+    """Return the rows of some of the runs below each other, after their labels.
+
+    `are_placed`: the steps of some are places of rows, so that the only row of another is its first.
+    """
+    if are_placed:
+        kept = {number: rows if "step" in rows else _placed(rows) for number, rows in kept.items()}
     units = _in_one_unit(kept)
     of_rows = np.repeat(list(kept), [len(rows) for rows in kept.values()])
     names_of = runs.labels.iloc[of_rows].reset_index(drop=True)

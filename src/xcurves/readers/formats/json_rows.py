@@ -181,7 +181,7 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
     # one list may be a setting: layers
     measured = len(columns) > 1 or any(map(looks_like_score, columns))
     if measured and len({len(column) for column in columns.values()}) == 1:
-        return _of_columns(columns, nested=any("/" in name for name in columns))
+        return _of_columns(columns)
     tables = [rows for rows in map(_of_records, lists.values()) if rows is not None and len(rows)]
     if len(tables) == 1:
         return tables[0]
@@ -190,6 +190,9 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
     # pandas' orient="columns"
     if alike and all(str(key).isdecimal() for key in inner[0]):
         return pd.DataFrame({name: list(column.values()) for name, column in value.items()})
+    # pandas' orient="index"
+    if alike and all(str(key).isdecimal() for key in value):
+        return _of_records([value[key] for key in sorted(value, key=int)])
     row = dict(flat(value))
     if not lists and any(looks_like_score(name) and isinstance(each, float) for name, each in row.items()):
         return pd.DataFrame([row])
@@ -210,13 +213,11 @@ def _frame(values: dict[str, list[Any]]) -> pd.DataFrame:
         return pd.DataFrame(values, dtype=object)
 
 
-def _of_columns(columns: dict[str, list[Any]], nested: bool) -> pd.DataFrame | None:
-    """Return lists of one length as columns, after their place as `step` where metrics are nested or alone."""
+def _of_columns(columns: dict[str, list[Any]]) -> pd.DataFrame | None:
+    """Return lists of one length as columns."""
     rows = _frame(columns)
     if not len(rows) or not len(rows.select_dtypes("number").columns):
         return None
-    if nested and "step" not in rows:
-        rows.insert(0, "step", range(len(rows)))
     return rows
 
 
