@@ -169,6 +169,27 @@ INPUTS["rungs that are epochs of numbered configurations"] = Input(
     Asks("the run (config_id)", 1, {"--run config_id": replace(RUNG, run="config_id", training="epochs", levels=2)}),
 )
 
+# --- items ---
+
+ITEMS = Read("model", None, None, "score", ("question",), False, 2, 1, 1, 6)
+
+
+def answers(**columns: object) -> pd.DataFrame:
+    """Return a score of two models on each of six questions."""
+    return rows(model=AB, question=range(6)).assign(**columns)
+
+
+INPUTS["rows without a score beside answers"] = Input(one(lambda: pd.concat([answers(), answers(score=np.nan)])), ITEMS)
+INPUTS["two names of items"] = Input(one(lambda: answers(question_id=[f"q{item}" for item in range(6)] * 2)), ITEMS)
+for NAME, LABELS in {"difficulty": [1, 2, 3], "length": [10.5, 7.25, 3.5]}.items():
+    INPUTS[f"numbers {NAME} that are constant in each item"] = Input(
+        one(lambda name=NAME, labels=LABELS: answers(**{name: labels * 4})),
+        replace(ITEMS, says=f"{NAME} not used: the same in all rows of a task"),
+    )
+INPUTS["numbers that are constant in each item are no score"] = Input(
+    one(lambda: answers(length=[10.5, 7.25, 3.5] * 4).rename(columns={"score": "z"})), replace(ITEMS, score="z")
+)
+
 # --- falls of the step ---
 
 INPUTS["a restart with one row after it"] = Input(

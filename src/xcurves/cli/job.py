@@ -264,8 +264,10 @@ def _label_of(curves: xr.DataArray, typed: str | None) -> Any:
 
 
 def _joined_tasks(curves: xr.DataArray) -> xr.DataArray:
-    """Return curves whose dims of several tasks are one, their labels joined."""
+    """Return curves whose dims of several tasks are one, their labels joined, without those of a single one beside."""
     dims = [dim for dim in extra_dims(curves) if curves.sizes[dim] > 1]
+    if dims:
+        curves = curves.isel({dim: 0 for dim in extra_dims(curves) if dim not in dims}, drop=True)
     if len(dims) < 2:
         return curves
     # One of the dims may name metrics, whose labels say the direction.

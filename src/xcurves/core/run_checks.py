@@ -397,6 +397,8 @@ def cure_incomplete(curves: xr.DataArray) -> Cure:
     }
     calls = {}
     for how in short_runs.HOW:
+        if counted[how].any(["algorithm", "run"]).sum("training").max() < 2:
+            continue  # it would leave no curve
         what, found = _suggested_for(counted[how], curves["training"], how)
         if found is None:
             return what

@@ -264,7 +264,7 @@ class _Finder(Found):
         used = [*self.used, *trainings[:1], *as_list(told.training)]
         if "training" in self.typed:
             used = self.used
-        self.roles["score"], self.others = find_score(self.frame, used)
+        self.roles["score"], self.others = find_score(self.frame, [*used, *self.constant])
         if self.roles["score"] is None:
             self._infer_score()
 
@@ -304,7 +304,8 @@ class _Finder(Found):
         if "run" in self.typed:
             return
         keys = self.keys("algorithm", "tasks")
-        if not keys or not self.frame.duplicated(keys).any() or self._has_joined_answers:
+        rows = self.frame if self.typed.get("missing_scores") == "failed" else self.scored
+        if not keys or not rows.duplicated(keys).any() or self._has_joined_answers:
             return
         used = [*self.used, *self.others, *self.constant]
         self.unnamed = unnamed.unnamed_of(self.scored, used, keys)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from xcurves.core.direction import looks_like_score
 from xcurves.core.names import is_item, is_passage
 from xcurves.frames.roles import may_be_label, n_labels
 from xcurves.frames.wide import with_joined
@@ -56,13 +57,15 @@ def settle_items(
     if not _are_shared(frame, keys, algorithm):
         return Items(frame, [name for name in tasks if name != item])
     constant = tuple(name for name in others if name not in anew)
-    free = [name for name in frame.columns if name not in (*used, *tasks, *keys)]
-    constant += tuple(
-        str(name)
+    has_several = frame.duplicated(keys).any()
+    free = [str(name) for name in frame.columns if name not in (*used, *tasks, *keys)]
+    # of one row each all numbers would be constant, and scores may be by chance
+    free = [
+        name
         for name in free
-        if frame[name].dtype.kind in "OUT" or isinstance(frame[name].dtype, pd.CategoricalDtype)
-        if n_labels(frame[name]) > 1 and _is_constant(frame, keys, name)
-    )
+        if not pd.api.types.is_numeric_dtype(frame[name]) or (has_several and not looks_like_score(name))
+    ]
+    constant += tuple(name for name in free if n_labels(frame[name]) > 1 and _is_constant(frame, keys, name))
     if passage is None:
         return Items(frame, [*anew, item], None, constant)
     if not _is_constant(frame, [*anew, item], passage):

@@ -108,7 +108,13 @@ def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
         if rank_of(name, TASKS_IN_WORDS) is not None and not pd.api.types.is_numeric_dtype(frame[name])
     ]
     found = [name for name in found if dim_of(name) in ("task", None)]
-    return [name for name in found if may_be_label(frame, name) and n_labels(frame[name]) > 1]
+    found = [name for name in found if may_be_label(frame, name) and n_labels(frame[name]) > 1]
+    # names of the same labels, such as question_id beside question, are one
+    return [
+        name
+        for place, name in enumerate(found)
+        if not any(are_alike(frame, [], other, name) for other in found[:place])
+    ]
 
 
 def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
