@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from frames.corpus import AB, Asks, Files, Input, Read, Refuses, crossed, one, placed, rows
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, configured, crossed, one, placed, rows
 from frames.corpus_rows import levels, stepped
 
 INPUTS: dict[str, Input] = {}
@@ -260,9 +260,44 @@ INPUTS["environments below algorithms are tasks"] = Input(
     placed(*crossed(AB, ["Ant-v4", "Hopper-v4"], RUNS)),
     replace(OF_FOLDERS, tasks=("task",), n_tasks=2, says="levels of the path are algorithm, task, run"),
 )
+INPUTS["a folder and a key that disagree, of the same seeds"] = Input(
+    configured(
+        lambda place, number: {"algo": ["ppo", "a2c"][number % 2], "seed": number % 4},
+        ["first", "second"],
+        RUNS,
+    ),
+    Asks(
+        "the algorithm (algorithm or config/algo)",
+        2,
+        {
+            "--algorithm algorithm ": OF_FOLDERS,
+            "--algorithm config/algo": Read("config/algo", "algorithm, run", algorithms=2, runs=8),
+        },
+    ),
+)
 INPUTS["sizes in names are no runs"] = Input(
     placed("resnet-18", "resnet-34", "vgg-16", "vgg-19"), Refuses("do not say algorithm and run")
 )
 INPUTS["sizes in names above runs are of algorithms"] = Input(
     placed(*crossed(["resnet-18", "resnet-34"], RUNS)), OF_FOLDERS
 )
+
+
+# --- names of charts ---
+
+
+def chart(*names: str) -> pd.DataFrame:
+    """Return the export of a chart with a column for each run."""
+    scores = np.random.default_rng(0).normal(size=(len(names), 3)).round(3)
+    return pd.DataFrame(
+        {"Step": [0, 10, 20]} | {f"{name} - return": each for name, each in zip(names, scores, strict=True)}
+    )
+
+
+OF_CHART = Read("algorithm", "run", "Step", "return", (), False, 2, 2, 3)
+for NAMES in (["sac-1", "sac-2", "ppo-1", "ppo-2"], ["sac_seed10", "sac_seed20", "ppo_seed10", "ppo_seed20"]):
+    INPUTS[f"a chart of {NAMES[0]}"] = Input(one(lambda names=NAMES: chart(*names), "chart.csv"), OF_CHART)
+for NAMES in (["resnet-18", "resnet-34", "vgg-16", "vgg-19"], ["sac-10", "sac-20", "ppo-10", "ppo-20"]):
+    INPUTS[f"a chart of {NAMES[0]}"] = Input(
+        one(lambda names=NAMES: chart(*names), "chart.csv"), Refuses(f"are called {NAMES[0]!r}")
+    )

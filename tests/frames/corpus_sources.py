@@ -374,8 +374,9 @@ CHART = Read("algorithm", "run", "Step", "reward", (), False, 2, 2, 3, differenc
 INPUTS["Weights & Biases, a chart"] = Input(
     lambda: {"chart.csv": chart("-seed")}, CHART, ("--names", "{algorithm}-seed{run}")
 )
+INPUTS["Weights & Biases, a chart whose names say seed"] = Input(lambda: {"chart.csv": chart("-seed")}, CHART)
 INPUTS["Weights & Biases, a chart whose names are not said"] = Input(
-    lambda: {"chart.csv": chart("-seed")}, Refuses("'ada-seed0'")
+    lambda: {"chart.csv": chart("/lr")}, Refuses("'ada/lr0'")
 )
 INPUTS["Weights & Biases, two charts"] = Input(
     lambda: {"logs/a.csv": chart("-"), "logs/b.csv": chart("-")}, Refuses("2 files, such as 'a.csv'")

@@ -147,7 +147,7 @@ def test_a_last_line_without_an_end_is_said(tmp_path):
 def test_runs_01_and_1_are_two_and_names_say_how_runs_are_named(tmp_path):
     path = tmp_path / "chart.csv"
     path.write_text('"Step","a-01 - r","a-1 - r"\n1,2,3\n')
-    assert readers.read(path)["run"].tolist() == ["01", "1"]
+    assert readers.read(path, names="{algorithm}-{run}")["run"].tolist() == ["01", "1"]
     path.write_text('"Step","a s7 - r","b s8 - r"\n1,2,3\n')
     frame = readers.read(path, names="{algorithm} s{run}")
     assert frame[["algorithm", "run", "r"]].to_numpy().tolist() == [

@@ -29,7 +29,7 @@ from xcurves.cli.sources import (
 )
 from xcurves.cli.terminal import terminal_of
 from xcurves.core import direction
-from xcurves.core.labels import extra_dims
+from xcurves.core.labels import RESERVED, extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
 from xcurves.frames.make_curves import rows_said
 from xcurves.public_names import SEVERAL_TASKS
@@ -222,7 +222,8 @@ def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataA
 
 
 def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
-    """Return curves of known direction whose scores and tasks are called as options say."""
+    """Return curves of known direction whose scores and tasks are called as options say, and as no result is."""
+    curves = curves.rename({dim: f"{dim}_" for dim in extra_dims(curves) if dim in RESERVED})
     if options.score_name is not None:
         higher = direction.find(curves).higher
         curves = curves.rename(options.score_name).assign_attrs({direction.HIGHER: int(higher)})

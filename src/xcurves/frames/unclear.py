@@ -13,6 +13,7 @@ from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
 from xcurves.core.names import (
+    CONFIG,
     ENDED_EARLY,
     FINISHED,
     compiled,
@@ -320,9 +321,23 @@ def _choices(found: Found) -> list[Choice]:
     fitting = _of_several_runs(found, _of_curves(found, fitting))
     if not fitting and settled == ["algorithm"] and "tasks" not in found.typed:
         fitting = _choices_of_parts(found, lists[0])
+    if settled == ["algorithm"] and any(str(name).startswith(CONFIG) for name in lists[0]):
+        fitting += _choices_of_rivals(found, lists[0], fitting)
     if not fitting and "run" in settled:
         return _choices_of_runs(found) if settled == ["run"] else []  # no column tells the runs apart
     return (fitting or [choice for _, choice in readings])[:MOST]
+
+
+def _choices_of_rivals(found: Found, columns: Sequence[str], fitting: Sequence[Choice]) -> list[Choice]:
+    """Return the readings in which a configuration says the algorithm and folders tell runs apart, or the reverse."""
+    choices = []
+    for name in columns:
+        runs = [*(other for other in columns if other != name), *as_list(found.roles.get("run"))]
+        chosen = {"algorithm": name, "run": runs}
+        known = found.roles | chosen
+        if {"algorithm": name} not in [choice.columns for choice in fitting] and not repeats(found.frame, known):
+            choices.append(Choice(chosen, compared(found.frame, known)))
+    return choices
 
 
 def _choices_of_runs(found: Found) -> list[Choice]:

@@ -359,10 +359,9 @@ def _by_label(
     return labels, groups
 
 
-def split_names(frame: pd.DataFrame, names: str | re.Pattern[str]) -> pd.DataFrame:
+def split_names(frame: pd.DataFrame, names: str) -> pd.DataFrame:
     """Return rows after a column for each part of their `name`."""
-    pattern = compiled(names) if isinstance(names, str) else names
-    parts = frame["name"].astype(str).str.extract(f"^(?:{pattern.pattern})$")
+    parts = frame["name"].astype(str).str.extract(f"^(?:{compiled(names).pattern})$")
     strange = frame["name"][parts.isna().any(axis=1)]
     if len(strange):
         raise Refusal(

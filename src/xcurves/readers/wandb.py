@@ -12,6 +12,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.calls import names_options
+from xcurves.core.names import numbered_runs, whole_numbers
 from xcurves.core.refusal import Refusal
 from xcurves.readers import in_memory, logs
 from xcurves.readers.formats import delimited
@@ -26,7 +27,6 @@ _SAMPLES = 500
 _BETWEEN = " - "
 _BOUNDS = ("__MIN", "__MAX")
 _GROUP = re.compile(r"[^:]+: .+")  # as a chart names a group, model: cnn
-_USUAL_NAME = re.compile(r"(?P<algorithm>.+)[-_ ](?P<run>\d+)")
 
 
 @names_options
@@ -146,8 +146,11 @@ def read_chart(path: str | Path) -> pd.DataFrame:
             f"{path}: {names.iloc[0]!r} is a group of runs, of which the chart has the mean and no run",
             "Take the grouping out of the chart and export it again",
         )
-    parts = names.str.extract(f"^(?:{_USUAL_NAME.pattern})$")
+    labels = numbered_runs(names.tolist())
     # Names that Weights & Biases makes, dainty-sun-1, have words of their own each and say no algorithm.
-    if parts.notna().all(axis=None) and (len(parts) == 1 or parts["algorithm"].duplicated().any()):
-        return logs.split_names(frame, _USUAL_NAME)
-    return frame
+    if labels is None or (len(labels) > 1 and labels["algorithm"].is_unique):
+        return frame
+    of_rows = labels.apply(whole_numbers).set_index(names.to_numpy()).loc[frame["name"]].reset_index(drop=True)
+    split = pd.concat([of_rows, frame], axis=1)
+    split.attrs = frame.attrs
+    return split
