@@ -7,8 +7,8 @@ from xcurves.say.pairs import say_open_ends, shown_interval
 
 
 def test_only_an_end_on_the_side_of_0_of_a_shown_difference_is_0():
-    estimate = xr.DataArray([0.3, 0.3, 0.3, -0.3, -0.3, -0.3], dims="pair")
-    shown = xr.DataArray([True, True, False, True, True, False], dims="pair")
+    estimate = xr.Variable("pair", [0.3, 0.3, 0.3, -0.3, -0.3, -0.3])
+    shown = xr.Variable("pair", [True, True, False, True, True, False])
     low = [-0.2, 0.1, -0.2, -0.5, -0.5, -0.5]
     high = [0.5, 0.5, 0.5, 0.2, -0.1, 0.2]
     interval = xr.DataArray([low, high], {"ci_bound": ["lower", "upper"]}, ("ci_bound", "pair"))

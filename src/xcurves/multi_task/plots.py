@@ -146,8 +146,8 @@ def _task_marks(pair: xr.Dataset) -> tuple[list[object], list[Mark]]:
 
 def _with_shown_intervals(result: xr.Dataset, claim: str) -> xr.Dataset:
     """Return what is known of pairs by a claim, with the `amount` and `interval` that table and forest show."""
-    part, amount = of_claim(result, claim), result["difference"]
-    shown = is_shown(part["pvalue_adjusted"], amount, provenance.alpha_of(result))
+    part, amount = of_claim(result, claim), result.variables["difference"]
+    shown = is_shown(part.variables["pvalue_adjusted"], amount, provenance.alpha_of(result))
     interval = shown_interval(amount, part["difference_ci_simultaneous"], shown)
     return part.assign(amount=amount, interval=interval)
 

@@ -77,9 +77,9 @@ def aggregate_table(result: xr.Dataset) -> pd.DataFrame:
 
     The algorithm that is better on the mean of the fractions is first.
     """
-    adjusted = result["pvalue_adjusted"]
-    shown = is_shown(adjusted, result["difference"], alpha_of(result))
-    together = shown_interval(result["difference"], result["difference_ci_simultaneous"], shown)
+    adjusted, difference = (result.variables[name] for name in ("pvalue_adjusted", "difference"))
+    shown = is_shown(adjusted, difference, alpha_of(result))
+    together = shown_interval(difference, result["difference_ci_simultaneous"], shown)
     mean = result["difference"].mean("budget_fraction")
     ordered = better_first(result.assign(together=together, p=adjusted), mean, ["difference", "together"])
     # Pairs are named with the better first, where that is the same in all tasks.

@@ -185,11 +185,11 @@ def _mean_differences(benchmark: xr.Dataset) -> Floats:
 
 def _are_counts(benchmark: xr.Dataset) -> bool:
     """Return whether all scores are 0 or 1, which are on one scale: the mean of runs then says how much they differ."""
-    mean, n = benchmark["task_mean"], benchmark["n_runs"]
+    mean, sd, n = (benchmark.variables[name] for name in ("task_mean", "task_mean_sd", "n_runs"))
     if not (n > 1).any():  # single runs, as of most items, have no spread that could be unlike
         return True
-    variance = benchmark["task_mean_sd"] ** 2 * (n - 1) / n.where(n > 1)
-    apart = abs(variance - mean * (1 - mean)).where(n > 1)
+    repeated = n.where(n > 1)  # type: ignore[no-untyped-call]  # of xarray
+    apart = abs(sd**2 * (n - 1) / repeated - mean * (1 - mean))
     return bool(apart.fillna(0.0).max() <= 1e-9)
 
 

@@ -1,6 +1,7 @@
 """Pairs of algorithms as they are shown: the better one first, by how much, with one interval and one p.
 
-Every table, sentence and picture takes its pairs from here, so that none contradicts another.
+Every table, sentence and picture takes its pairs from here, so that none contradicts another. The arithmetic is on
+Variables: those of one result have the same labels, which need not be aligned each time.
 """
 
 from __future__ import annotations
@@ -99,32 +100,45 @@ def heading(result: xr.Dataset) -> str:
     return level
 
 
-def is_shown(p: xr.DataArray, estimate: xr.DataArray, alpha: float) -> xr.DataArray:
+def is_shown(p: xr.Variable, estimate: xr.Variable, alpha: float) -> xr.Variable:
     """Return where a difference is shown; one of 0 is none."""
-    shown: xr.DataArray = significant(p, alpha) & (estimate != 0)
+    shown: xr.Variable = significant(p, alpha) & (estimate != 0)
     return shown
 
 
-def shown_interval(estimate: xr.DataArray, interval: xr.DataArray, shown: xr.DataArray) -> xr.DataArray:
+def shown_interval(estimate: xr.Variable, interval: xr.DataArray, shown: xr.Variable) -> xr.Variable:
     """Return simultaneous intervals as they are displayed, dims (..., ci_bound).
 
     A step-down test shows some differences whose simultaneous interval still holds 0: there the end on the side of 0
     is 0, an open end ("more than 0").
     """
-    low, high = (interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
-    low = low.where(~(shown & (estimate > 0) & (low < 0)), 0.0)
-    high = high.where(~(shown & (estimate < 0) & (high > 0)), 0.0)
-    return xr.concat([low, high], dim=interval["ci_bound"]).transpose(..., "ci_bound")
+    low, high = _ends(interval)
+    low = _where(low, ~(shown & (estimate > 0) & (low < 0)), 0.0)
+    high = _where(high, ~(shown & (estimate < 0) & (high > 0)), 0.0)
+    both: xr.Variable = xr.Variable.concat([low, high], dim="ci_bound")  # type: ignore[no-untyped-call]  # of xarray
+    return both.transpose(..., "ci_bound")
+
+
+def _where(values: xr.Variable, holds: xr.Variable, others: xr.Variable | float) -> xr.Variable:
+    """Return values where something holds, others elsewhere."""
+    found: xr.Variable = values.where(holds, others)  # type: ignore[no-untyped-call]  # of xarray
+    return found
+
+
+def _ends(interval: xr.DataArray) -> list[xr.Variable]:
+    """Return the lower and the upper ends of intervals."""
+    return [interval.sel(ci_bound=bound, drop=True).variable for bound in CI_BOUNDS]
 
 
 def say_open_ends(*displayed: xr.Dataset) -> str:
     """Return the footnote of displayed intervals with an end that was set to 0 by the test, "" if there is none."""
     which = []
     for each in displayed:
-        low, high = (each["interval"].sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
-        if ((each["amount"] > 0) & (low == 0) & (high > 0)).any():
+        low, high = _ends(each["interval"])
+        amount = each["amount"].variable
+        if ((amount > 0) & (low == 0) & (high > 0)).any():
             which.append("more")
-        if ((each["amount"] < 0) & (high == 0) & (low < 0)).any():
+        if ((amount < 0) & (high == 0) & (low < 0)).any():
             which.append("less")
     if "less" not in which:
         return OPEN_ENDS if which else ""
@@ -146,21 +160,22 @@ def better_first(
     if "pair" not in size.dims:
         return result.assign_coords({TURNED: ""})
     turns = _reference_stands_first(result) or not keeps_direction(result)
-    negative, swapped = _turns(result, size)
+    negative, swapped = _turns(result, size.variable)
 
     turned = {}
     for name in {*signed, *shares} & set(result.data_vars):
-        mirrored = _other_end_first(result[name])
+        given = result.variables[name]
+        mirrored = _other_end_first(given)
         if name in shares:
             of_reverse = 1 - mirrored
         else:
             of_reverse = -mirrored
-        turned[name] = result[name].where(~negative, of_reverse)
+        turned[name] = _where(given, ~negative, of_reverse)
 
-    names: xr.DataArray = xr.DataArray(result["pair"].to_numpy().astype(str), dims="pair")
+    names = xr.Variable("pair", result["pair"].to_numpy().astype(str))
     if turns:
-        names = _turned_names(result, size, swapped)
-    return result.assign(turned).assign_coords({TURNED: names.drop_vars("pair", errors="ignore"), SWAPPED: swapped})
+        names = _turned_names(result, size.variable, swapped)
+    return result.assign(turned).assign_coords({TURNED: names, SWAPPED: swapped})
 
 
 def _reference_stands_first(result: xr.Dataset) -> bool:
@@ -168,11 +183,11 @@ def _reference_stands_first(result: xr.Dataset) -> bool:
     return REFERENCE_FIRST in result.attrs and "reference" in result.attrs and "margin" not in result.attrs
 
 
-def _turns(result: xr.Dataset, size: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+def _turns(result: xr.Dataset, size: xr.Variable) -> tuple[xr.Variable, xr.Variable]:
     """Return which pairs change their sign, and in which the second algorithm comes first."""
     if _reference_stands_first(result):
         # They are "other - reference"; of low scores that are better, that is by how much the reference is better.
-        every = xr.ones_like(size, dtype=bool)
+        every = size.copy(data=np.ones(size.shape, bool))
         return every & (not lower_is_better(result)), every
     turns = not keeps_direction(result)
     negative = (size < 0) & turns
@@ -182,22 +197,21 @@ def _turns(result: xr.Dataset, size: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
     return negative, negative
 
 
-def _other_end_first(value: xr.DataArray) -> xr.DataArray:
+def _other_end_first(value: xr.Variable) -> xr.Variable:
     """Return a variable of which both ends of an interval, if it is one, have changed places."""
     if "ci_bound" not in value.dims:
         return value
-    reversed_ends = value.isel(ci_bound=slice(None, None, -1))
-    return reversed_ends.assign_coords(ci_bound=value["ci_bound"])
+    return value.isel(ci_bound=slice(None, None, -1))
 
 
-def _turned_names(result: xr.Dataset, size: xr.DataArray, swapped: xr.DataArray) -> xr.DataArray:
+def _turned_names(result: xr.Dataset, size: xr.Variable, swapped: xr.Variable) -> xr.Variable:
     """Return the names of turned pairs: "better over other", of equal ones "first and second"."""
     both = sides_of(result)
     word = between(result)
-    as_given = xr.DataArray([f"{a} {word} {b}" for a, b in both], dims="pair")
-    reverse = xr.DataArray([f"{b} {word} {a}" for a, b in both], dims="pair")
-    equal = xr.DataArray([f"{a} and {b}" for a, b in both], dims="pair")
-    return reverse.where(swapped, as_given).where(size != 0, equal)
+    as_given = xr.Variable("pair", [f"{a} {word} {b}" for a, b in both])
+    reverse = xr.Variable("pair", [f"{b} {word} {a}" for a, b in both])
+    equal = xr.Variable("pair", [f"{a} and {b}" for a, b in both])
+    return _where(_where(reverse, swapped, as_given), size != 0, equal)
 
 
 def _texts(labels: xr.DataArray) -> list[str]:
@@ -229,20 +243,22 @@ def displayed_pairs(result: xr.Dataset, estimate: str, interval: str, p: xr.Data
     that for all pairs together, as `shown_interval` displays it. Without p those are shown whose interval leaves out
     0: their p is 0, that of the others 1.
     """
-    size = result[estimate].reset_coords(drop=True)
-    together = result[interval].reset_coords(drop=True)
+    known = result[[estimate, interval]]
+    size = known.variables[estimate]
     if p is None:
-        low, high = (together.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS)
-        p = 1.0 - ((low > 0) | (high < 0)).where(low.notnull() & high.notnull())
-    p = p.reset_coords(drop=True)
-    shown = is_shown(p, size, alpha_of(result))
-    together = shown_interval(size, together, shown)
-    coords = {name: result[name] for name in ("pair", "algorithm_a", "algorithm_b")}
+        low, high = _ends(known[interval])
+        of_pairs = 1.0 - _where((low > 0) | (high < 0), low.notnull() & high.notnull(), np.nan)
+    else:
+        of_pairs = p.variable
+    shown = is_shown(of_pairs, size, alpha_of(result))
+    together = shown_interval(size, known[interval], shown)
     given = xr.Dataset(
-        {"amount": size, "interval": together, "p": p, "shown": shown},
-        attrs=result.attrs,
+        {"amount": size, "interval": together, "p": of_pairs, "shown": shown},
+        known.reset_coords(drop=True).coords,
+        result.attrs,
     )
-    return better_first(given.assign_coords(coords), size, ["amount", "interval"])
+    of_pair = {name: result.variables[name] for name in ("pair", "algorithm_a", "algorithm_b")}
+    return better_first(given.assign_coords(of_pair), given["amount"], ["amount", "interval"])
 
 
 def beside_reference(result: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
@@ -321,9 +337,11 @@ def rows_of_tasks(displayed: xr.Dataset, dims: Sequence[Hashable]) -> list[list[
         return [[] for _ in range(prod(displayed.sizes[dim] for dim in dims))]
     bounds = displayed["interval"].sel(ci_bound=list(CI_BOUNDS)).transpose(*dims, "pair", "ci_bound")
     every = [bounds.to_numpy().reshape(-1, n_pairs, 2).tolist()]
+    sizes = displayed["amount"].sizes
     for name in ("amount", "p", "shown", SWAPPED):
-        values = displayed[name].broadcast_like(displayed["amount"]).transpose(*dims, "pair")
-        every.append(values.to_numpy().reshape(-1, n_pairs).tolist())
+        given = displayed.variables[name]
+        whole = given.set_dims({**given.sizes, **sizes})  # type: ignore[no-untyped-call]  # of xarray
+        every.append(whole.transpose(*dims, "pair").to_numpy().reshape(-1, n_pairs).tolist())
     rows_by_task = []
     for of_task in zip(*every, strict=True):
         rows = []

@@ -68,8 +68,12 @@ def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, name
     frame = frame_of(columns, ["pair"])
     if "pair" not in size.dims:
         return frame
-    whole = xr.broadcast(abs(size), names, *columns.values())[:2]
-    sizes, pairs = (each.transpose(*frame.index.names).to_numpy().ravel() for each in whole)
+    n_labels = {dim: n for column in (size, names, *columns.values()) for dim, n in column.sizes.items()}
+    in_rows = {dim: n_labels[dim] for dim in frame.index.names}
+    sizes, pairs = (
+        each.variable.set_dims(in_rows).transpose(*in_rows).to_numpy().ravel()  # type: ignore[no-untyped-call]
+        for each in (abs(size), names)
+    )
 
     # Pairs have the names of turned ones.
     last_level = pd.Index(pairs, name="pair", dtype=object)

@@ -27,7 +27,7 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
     estimated = xr.apply_ufunc(np.sign, apart).broadcast_like(p)
     direction = estimated.where(estimated.notnull(), by_interval)
     shown = significant(p, alpha_of(result)) & (direction != 0)
-    together = shown_interval(direction, result["speedup_ci_simultaneous"] - 1, shown) + 1
+    together = shown_interval(direction.variable, result["speedup_ci_simultaneous"] - 1, shown.variable) + 1
     return result.assign({DISPLAYED: together, "shown": shown})
 
 
