@@ -36,8 +36,10 @@ def _ratio(total: Floats, scale: Floats) -> Floats:
     """Return R of flipped sums, shape (..., member) or (..., member, flip); 0 where all numbers are 0."""
     # T² = (F - 1) R / (1 - R), with R = (Σ x)² / (F Σ x²): a flip changes the sum only.
     flip_axes = tuple(range(scale.ndim, total.ndim))
-    by_flip = np.expand_dims(scale, flip_axes)
-    return np.divide(total**2, by_flip, out=np.zeros(total.shape), where=by_flip > 0)
+    by_flip = np.expand_dims(np.where(scale > 0, scale, np.inf), flip_axes)
+    ratio = total**2
+    ratio /= by_flip
+    return ratio
 
 
 def _flipped_sums(x: Floats, plan: FlipPlan) -> Iterator[Floats]:
@@ -228,10 +230,10 @@ def flip_intervals(x: Floats, weights: Floats, plan: FlipPlan, *alphas: float) -
         low, high = _ends_of_flips(means)
         n_total = len(low) + 1  # with the observed flip, which has no subset
         n_rare = [int(np.floor(alpha * n_total + 1e-9)) // (1 + is_exact) for alpha in alphas]
-        # at all levels at once: three quarters of the time of one after the other
-        places = [number for number in n_rare if number > 0]
-        low.partition([number - 1 for number in places] or 0)
-        high.partition([len(high) - number for number in places] or 0)
+        most = max(n_rare)
+        if most:
+            low = np.sort(-adjustments.largest_of(-low, most))
+            high = np.sort(adjustments.largest_of(high, most))
         of_member = []
         for number in n_rare:
             if number == 0:
@@ -257,8 +259,7 @@ def _means_of_flips(x: Floats, weights: Floats, plan: FlipPlan) -> Iterator[tupl
 def _ends_of_flips(means: Floats) -> tuple[Floats, Floats]:
     """Return the means of all subsets, twice, or of each random flip the lower and the higher mean."""
     if means.ndim == 1:
-        # two arrays, each of which is partitioned
-        return means, means.copy()
+        return means, means
     # a flip of no family or of all counts at every shift
     is_trivial = ~np.isfinite(means).all(axis=0)
     lower = np.where(is_trivial, -np.inf, means.min(axis=0))

@@ -24,7 +24,8 @@ _LEVEL_TIE = 1e-12  # of a p-value and the level, which both are rounded
 # of `largest_of`
 _LONG = 2**12  # numbers of a row, of fewer of which all are partitioned
 _FEW = 1 / 8  # share of them that is asked for, beyond which all are partitioned
-_STRIDE = 16  # one of so many is looked at first
+_STRIDE = 17  # one of so many is looked at first: odd, as numbers of subsets are in the order of binary numbers
+_FEW_STEPS = 50  # that are compared with every number, one after the other: for more a search is faster
 
 Scalar = TypeVar("Scalar", np.float32, np.float64)
 
@@ -212,11 +213,16 @@ def _first_step(values: Floats, least: Floats) -> Index:
 
     The least values fall from step to step.
     """
-    # Least values that rise, from the last step to the first, are searched: of r steps reached, the first is number
-    # (steps - r). With the running minimum they fall in spite of rounding.
+    # With the running minimum they fall in spite of rounding: the steps that are not reached come first.
     n_steps = least.shape[-1]
-    rising = np.minimum.accumulate(least, axis=-1)[:, ::-1]
-    return np.asarray(n_steps - _places(rising, values, "right"))
+    falling = np.minimum.accumulate(least, axis=-1)
+    if n_steps <= _FEW_STEPS:
+        n_missed = np.zeros(values.shape, np.uint8)
+        for each in falling.T:
+            n_missed += values < each[:, np.newaxis]
+        return n_missed.astype(np.intp)
+    # least values that rise, from the last step to the first, are searched
+    return np.asarray(n_steps - _places(falling[:, ::-1], values, "right"))
 
 
 def _places(ordered: Floats, values: Floats, side: Literal["left", "right"]) -> Index:
