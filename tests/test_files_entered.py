@@ -50,7 +50,7 @@ def curves():
 
 CALLS = {
     "randomized_anova": (21, lambda: benchmark().isel(task=0), lambda data: data.curves.randomized_anova(rng=0)),
-    "across_tasks": (39, benchmark, lambda data: data.curves.across_tasks(rng=0)),
+    "across_tasks": (36, benchmark, lambda data: data.curves.across_tasks(rng=0)),
     "gate": (22, curves, lambda data: data.curves.gate(baseline="base", rng=0)),
     "sequential": (
         28,

@@ -102,5 +102,5 @@ def test_a_command_imports_what_it_runs(tmp_path):
     counts = re.findall(r"^(\d+) (True|False)$", done.stderr, re.MULTILINE)
     (of_help, _), (of_logs, _) = counts
     assert int(of_help) <= 30
-    assert int(of_logs) <= 112
+    assert int(of_logs) <= 110
     assert {drawn for _, drawn in counts} == {"False"}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from xcurves.cli.shell_words import Shell
     from xcurves.core.refusal import Refusal
 
-# New objects before garbage is looked for, 700 by default: a command makes many that stay, the modules and their classes,
-# and looking through them again and again took a twentieth of its time.
+# New objects before garbage is looked for, 700 by default: most that a command makes stay, as modules and their classes
+# do, and looking through them again and again took a twentieth of its time.
 _OBJECTS = 50_000
 
 _BAD_INPUT = (

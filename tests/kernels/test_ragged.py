@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xcurves.kernels.times import ragged
+from xcurves.kernels import ragged
 
 
 def loop(levels, scores, level, method, tolerance):

@@ -291,7 +291,7 @@ def test_equal_and_constant_differences():
     ],
 )
 def test_which_scale_a_study_takes(n_families, n_pairs, n_resamples, expected):
-    assert t_scale.takes_ranks(n_families, n_pairs, n_resamples, ALPHA) is expected
+    assert task_flips.takes_ranks(n_families, n_pairs, n_resamples, ALPHA) is expected
 
 
 def test_tails_of_unlike_pairs_are_those_of_t():

@@ -9,7 +9,7 @@ import xarray as xr
 
 import xcurves
 from layers import slow
-from xcurves.multi_task.algorithm_means import scope_of, scope_of_tasks
+from xcurves.multi_task.benchmark_scores import scope_of, scope_of_tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

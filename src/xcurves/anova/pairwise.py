@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.anova import kinds
-from xcurves.anova.randomized_anova import design_of, reductions
+from xcurves.anova.designs import design_of, reductions
 from xcurves.array_types import Floats
 from xcurves.core import direction, labels, provenance, run_checks, validation
 from xcurves.core.driver import is_lazy, per_task

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats
 from xcurves.core import labels
 from xcurves.core.refusal import Choices, Cure, Piece, give
-from xcurves.kernels.times.ragged import Rows
+from xcurves.kernels.ragged import Rows
 
 RunsShort = Literal["failed", "drop", "cut"]
 HOW: tuple[RunsShort, ...] = ("failed", "drop", "cut")

@@ -26,7 +26,7 @@ from xcurves.frames.budgets import at_budgets, check_budgets
 from xcurves.frames.failed import count_failures, with_count
 from xcurves.frames.grids import Asked, GridLevels
 from xcurves.frames.run_ends import RunEnds, check_runs_short, say_short_runs
-from xcurves.kernels.times import ragged
+from xcurves.kernels import ragged
 
 
 def align(

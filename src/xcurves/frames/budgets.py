@@ -24,7 +24,7 @@ from xcurves.core.refusal import (
 )
 from xcurves.frames import grids
 from xcurves.frames.run_ends import RunEnds
-from xcurves.kernels.times import ragged
+from xcurves.kernels import ragged
 
 _SHOWN = 20
 _MOST = 100_000  # fractions

@@ -26,7 +26,7 @@ from xcurves.core.refusal import (
     give,
     written_for,
 )
-from xcurves.kernels.times.ragged import METHODS, Rows, ranges
+from xcurves.kernels.ragged import METHODS, Rows, ranges
 
 _NAMED = ("intersection", "union", "final")
 _SHOWN = 20

@@ -45,7 +45,7 @@ from xcurves.frames.mixed_runs import (
 )
 from xcurves.frames.reading import Reading
 from xcurves.frames.rows import OF_READING, SAY_FAILED, said_of, scores_of_rows, with_failures
-from xcurves.kernels.times.ragged import Rows, at_levels, own_levels
+from xcurves.kernels.ragged import Rows, at_levels, own_levels
 
 if TYPE_CHECKING:
     from xcurves.frames import grids

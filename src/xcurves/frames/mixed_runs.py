@@ -18,7 +18,7 @@ from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Text, Verbatim, give
 from xcurves.frames.columns import unused_labels, unused_numbers
 from xcurves.frames.reading import OF_FRAME, Doubt, Found, as_list, compared, proposal
-from xcurves.kernels.times.ragged import Rows
+from xcurves.kernels.ragged import Rows
 
 _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)

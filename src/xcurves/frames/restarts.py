@@ -13,7 +13,7 @@ from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.core.known import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, choices_of, is_clock, say_unused, telling_apart
 from xcurves.frames.roles import find_trainings, seconds_of
-from xcurves.kernels.times.ragged import Rows
+from xcurves.kernels.ragged import Rows
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]

@@ -18,7 +18,7 @@ from xcurves.core.refusal import Call, call
 from xcurves.frames.columns import JOINED, numbers
 from xcurves.frames.mixed_runs import Named, asks, choices_of, say_unused, telling_apart
 from xcurves.frames.reading import Reading
-from xcurves.kernels.times.ragged import Rows
+from xcurves.kernels.ragged import Rows
 
 _KEPT = {
     "first": "the first row of each",

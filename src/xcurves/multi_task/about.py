@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core.schema import About, Claim
-from xcurves.multi_task.algorithm_means import Scope, scope_of
 from xcurves.multi_task.answers_shown import shows_answers
+from xcurves.multi_task.benchmark_scores import Scope, scope_of
 from xcurves.multi_task.claims import claims_of
 from xcurves.multi_task.task_options import carrying_tasks, task_spread_ratio
 from xcurves.multi_task.too_few import noun_of, number_of_families, reasons, with_tasks

@@ -24,7 +24,7 @@ from xcurves.core.refusal import call
 from xcurves.core.run_checks import Context, within_budget
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import TrainingWeights, check_training_weights, run_numbers
-from xcurves.kernels.over_tasks import t_scale, task_effects, task_flips, task_plans
+from xcurves.kernels.over_tasks import task_effects, task_flips, task_plans
 from xcurves.kernels.resampling import plans
 from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.claims import TASK_CLAIMS
@@ -281,7 +281,7 @@ def across_tasks(
     if budget is not None:
         failed = np.inf
     n_pairs = len(labels.pairs_in_label_order(checked, reference))
-    by_ranks = t_scale.takes_ranks(max(groups.numbers) + 1, n_pairs, n_resamples, context.alpha)
+    by_ranks = task_flips.takes_ranks(max(groups.numbers) + 1, n_pairs, n_resamples, context.alpha)
     comparison = Comparison.of(
         checked,
         context,

@@ -13,8 +13,8 @@ from xcurves.array_types import Floats, Index
 from xcurves.core.run_checks import Context
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.engine import Progress
+from xcurves.multi_task.benchmark_scores import facts_of_pairs, make_pairs, scores_of_algorithms
 from xcurves.multi_task.fixed_claim import FixedClaim
-from xcurves.multi_task.pair_scores import facts_of_pairs, make_pairs, scores_of_algorithms
 
 # what the claim about the tasks of one group fills in, and with how many ends
 _OF_CLAIM = {

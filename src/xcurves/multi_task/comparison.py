@@ -31,17 +31,19 @@ from xcurves.kernels.resampling.adjustments import holm, may_be_best
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import Progress
 from xcurves.multi_task import kinds
-from xcurves.multi_task.algorithm_means import AlgorithmMeans, Scope, scope_of_tasks
-from xcurves.multi_task.by_groups import ClaimsByGroup
-from xcurves.multi_task.fixed_claim import FixedClaim
-from xcurves.multi_task.pair_scores import (
+from xcurves.multi_task.benchmark_scores import (
+    AlgorithmMeans,
     AlgorithmScores,
     PairFacts,
     PairScores,
+    Scope,
     facts_of_pairs,
     make_pairs,
+    scope_of_tasks,
     scores_of_algorithms,
 )
+from xcurves.multi_task.by_groups import ClaimsByGroup
+from xcurves.multi_task.fixed_claim import FixedClaim
 from xcurves.multi_task.random_claim import (
     Estimates,
     FamilyNumbers,

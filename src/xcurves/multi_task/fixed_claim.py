@@ -18,7 +18,7 @@ from xcurves.kernels.over_tasks import task_effects, task_plans, task_ranks
 from xcurves.kernels.resampling.adjustments import holm
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import Progress
-from xcurves.multi_task.pair_scores import (
+from xcurves.multi_task.benchmark_scores import (
     AlgorithmScores,
     PairFacts,
     in_common,

@@ -18,13 +18,13 @@ from xcurves.core.run_checks import Context
 from xcurves.core.validation import check_curves
 from xcurves.core.weights import run_numbers
 from xcurves.frames.budgets import check_fractions
+from xcurves.kernels import ragged
 from xcurves.kernels.distributions import bootstrap
 from xcurves.kernels.over_tasks import t_scale, task_flips
 from xcurves.kernels.over_tasks.pair_members import OwnMembers, PairTotals, totals
 from xcurves.kernels.over_tasks.sign_plans import Signs
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.plans import DEFAULT_RESAMPLES
-from xcurves.kernels.times import ragged
 from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.comparison import JoinedTasks
 from xcurves.multi_task.task_options import TaskGroups, at_common_levels, refuse_strangers
@@ -266,7 +266,7 @@ class _Profile(JoinedTasks):
         in_family = task_flips.can_be_shown(n_families, self.context.alpha)
         n_in_family = int(np.count_nonzero(in_family))
         n_tests = n_in_family * int(begun.sum())
-        takes_ranks = t_scale.takes_ranks(len(kept), n_tests, self.context.n_resamples, self.context.alpha)
+        takes_ranks = task_flips.takes_ranks(len(kept), n_tests, self.context.n_resamples, self.context.alpha)
         own_plans = [task_flips.own_flips(each, plan)[1] for each in weights]
         # A pair with few tasks of its own has its exact intervals.
         by_t = np.array([not takes_ranks and not own.exact for own in own_plans])

@@ -24,7 +24,7 @@ from xcurves.kernels.over_tasks.pair_members import (
 from xcurves.kernels.over_tasks.sign_plans import Signs
 from xcurves.kernels.resampling import plans
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
-from xcurves.multi_task.pair_scores import AlgorithmScores, PairFacts
+from xcurves.multi_task.benchmark_scores import AlgorithmScores, PairFacts
 
 _FEWEST_DIFFERENT = 6  # families that differ, of which t makes an interval
 _MOST_PROBABILITIES = 10**7  # numbers of pairs in families, of which P(X > Y) is tested

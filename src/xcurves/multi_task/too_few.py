@@ -13,8 +13,8 @@ from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import give
 from xcurves.core.schema import Floor, KindOfThings, Needed
 from xcurves.kernels.resampling.adjustments import holm
-from xcurves.multi_task.algorithm_means import scope_of
 from xcurves.multi_task.answers_shown import families_of
+from xcurves.multi_task.benchmark_scores import scope_of
 from xcurves.multi_task.task_options import GROUP
 from xcurves.say.compared_pairs import Reasons
 from xcurves.say.floors import (

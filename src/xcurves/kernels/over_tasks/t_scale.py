@@ -20,7 +20,6 @@ from xcurves.kernels.over_tasks.pair_members import Members, PairTotals
 from xcurves.kernels.over_tasks.sign_plans import Signs
 from xcurves.kernels.resampling.adjustments import largest_of
 from xcurves.kernels.resampling.batches import CACHE, MEMORY, rows_that_fit, stretches
-from xcurves.kernels.resampling.plans import ceiling
 
 _NO_SUM = 1e-12  # of Σ |x|: a sum that is a rounding error
 _NO_SPREAD = 1e-15  # of Σ x²: what is left of it where all x are equal
@@ -28,21 +27,8 @@ _TIES = {
     4: 1e-6,
     8: 1e-9,
 }  # relative, of statistics of so many bytes that are equal but for rounding
-_FEWEST_RANKS = 20.0  # random flips beyond the level for each pair, so that ranks of p tell pairs apart
-_MOST_FAMILIES = 200
-_MOST_WORK = 10**8  # flips of all pairs
 _KNOTS, _STEP = 2**13, 1 / 16  # of the table of tails
 _SINGLE = 4 * MEMORY  # bytes of the flipped sums of columns
-
-
-def takes_ranks(n_families: int, n_pairs: int, n_resamples: int | None, alpha: float) -> bool:
-    """Return whether a study is tested on the scale of the ranks of p, as in `task_flips`, and not on that of t."""
-    exact, n_flips = ceiling(2**n_families, n_resamples)
-    n_tests = max(1, n_pairs)
-    if exact:
-        return n_flips * n_tests <= _MOST_WORK
-    is_fine = alpha * (n_flips + 1) / n_tests >= _FEWEST_RANKS - 1e-9
-    return is_fine and n_families <= _MOST_FAMILIES
 
 
 class FlipTests(NamedTuple):

@@ -16,8 +16,7 @@ from xcurves.array_types import Bools, Floats, Index
 from xcurves.kernels.resampling import adjustments
 from xcurves.kernels.resampling.batches import rows_that_fit, stretches
 from xcurves.kernels.resampling.engine import label_batches, tally
-from xcurves.kernels.resampling.group_products import subset_sums
-from xcurves.kernels.resampling.plans import FlipPlan
+from xcurves.kernels.resampling.plans import FlipPlan, ceiling
 
 FEWEST_FAMILIES = 6  # of a band by residuals: 2 / 2^6 is the first p below .05
 # Largest over smallest weight of families, up to which residuals make the band: of unlike ones it covers too little.
@@ -25,6 +24,10 @@ ALIKE = 1.5
 NO_BAND, RESIDUALS, SUBSET_MEANS = 0, 1, 2  # how a band is made
 ROUNDING = 64 * np.finfo(float).eps
 _LEVEL_TIE = 1e-12  # of a p-value and the level
+# of tests on the scale of the ranks of p
+_FEWEST_RANKS = 20.0  # random flips beyond the level for each pair, so that ranks of p tell pairs apart
+_MOST_FAMILIES = 200
+_MOST_WORK = 10**8  # flips of all pairs
 
 
 def _denominator(x: Floats) -> Floats:
@@ -62,6 +65,16 @@ def family_sums(values: Floats, families: Index) -> Floats:
     np.add.at(sums, families, np.where(known, by_task, 0.0))
     np.add.at(numbers, families, known)
     return np.moveaxis(np.where(numbers > 0, sums, np.nan), 0, -1)
+
+
+def takes_ranks(n_families: int, n_pairs: int, n_resamples: int | None, alpha: float) -> bool:
+    """Return whether a study is tested on the scale of the ranks of p, as here, and not on that of `t_scale`."""
+    exact, n_flips = ceiling(2**n_families, n_resamples)
+    n_tests = max(1, n_pairs)
+    if exact:
+        return n_flips * n_tests <= _MOST_WORK
+    is_fine = alpha * (n_flips + 1) / n_tests >= _FEWEST_RANKS - 1e-9
+    return is_fine and n_families <= _MOST_FAMILIES
 
 
 def pvalues(x: Floats, plan: FlipPlan, alpha: float = 1.0) -> tuple[Floats, Floats]:
@@ -292,8 +305,19 @@ def subset_means(x: Floats, weights: Floats) -> Iterator[Floats]:
         # levels of a pair have the same weights
         if known_weights is None or not np.array_equal(present_weights, known_weights):
             known_weights = present_weights
-            sums_of_weights = subset_sums(known_weights)[1:]
-        yield subset_sums(of_member[is_present])[1:] / sums_of_weights
+            sums_of_weights = _subset_sums(known_weights)[1:]
+        yield _subset_sums(of_member[is_present])[1:] / sums_of_weights
+
+
+def _subset_sums(numbers: Floats) -> Floats:
+    """Sum numbers over every subset of the families, shape (..., subset); bit j of its number is family j."""
+    sums = np.zeros((*numbers.shape[:-1], 2 ** numbers.shape[-1]))
+    # Each family doubles the table: subsets with it are those without it, and its number. One addition a subset.
+    for family, n_before in enumerate(2 ** np.arange(numbers.shape[-1])):
+        without = sums[..., :n_before]
+        with_family = sums[..., n_before : 2 * n_before]
+        np.add(without, numbers[..., family, np.newaxis], out=with_family)
+    return sums
 
 
 def with_two_further(x: Floats, n_families: Floats, plan: FlipPlan) -> tuple[tuple[Floats, Floats], FlipPlan]:

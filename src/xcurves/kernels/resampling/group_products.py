@@ -124,14 +124,3 @@ def orders_of(labels: Labels) -> Index:
     """Return the curves of every reassignment group after group, in each by number, shape as `labels`."""
     # stable: the curves of a group are added in one order, so that a sum is always rounded alike
     return np.asarray(labels.argsort(axis=-1, kind="stable"))
-
-
-def subset_sums(features: Floats) -> Floats:
-    """Sum features over every subset of the curves, shape (..., subset); bit j of its number is curve j."""
-    sums = np.zeros((*features.shape[:-1], 2 ** features.shape[-1]))
-    # Each curve doubles the table: subsets with it are those without it, and its feature. One addition a subset.
-    for curve, n_before in enumerate(2 ** np.arange(features.shape[-1])):
-        without = sums[..., :n_before]
-        with_curve = sums[..., n_before : 2 * n_before]
-        np.add(without, features[..., curve, np.newaxis], out=with_curve)
-    return sums
