@@ -5,6 +5,7 @@ from xcurves import archive as archive
 from xcurves import readers as readers
 from xcurves import tutorial as tutorial
 from xcurves.accessors import register_polars as register_polars
+from xcurves.analysis import analyze as analyze
 from xcurves.anova.contrast import contrast as contrast
 from xcurves.anova.pairwise import pairwise as pairwise
 from xcurves.anova.randomized_anova import randomized_anova as randomized_anova
@@ -46,7 +47,6 @@ from xcurves.plotting.benchmark import plot_benchmark as plot_benchmark
 from xcurves.plotting.dispatch import plot as plot
 from xcurves.plotting.explore import explore as explore
 from xcurves.profile.ss_profile import ss_profile as ss_profile
-from xcurves.reporting.analyze import analyze as analyze
 from xcurves.reporting.answer import to_dict as to_dict
 from xcurves.reporting.page import report as report
 from xcurves.reporting.paper import bibtex as bibtex

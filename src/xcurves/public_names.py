@@ -57,7 +57,7 @@ KINDS = {
 # What prepares curves, and what all kinds of results have.
 FUNCTIONS = {
     "align": Public("frames.align", (CURVES,)),
-    "analyze": Public("reporting.analyze", (CURVES,)),
+    "analyze": Public("analysis", (CURVES,)),
     "assign_looks": Public("looks.assign_looks", (CURVES,)),
     "bibtex": Public("reporting.paper", (RESULT, TREE)),
     "describe_methods": Public("reporting.paper", (RESULT,)),

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 import xcurves
-from xcurves import archive, kinds
+from xcurves import analysis, archive, kinds
 from xcurves.cli import outputs
 from xcurves.cli.curves_asked import curves_of_options, where_from
 from xcurves.cli.options import PAIRS
@@ -33,7 +33,6 @@ from xcurves.core.labels import RESERVED, extra_dims
 from xcurves.core.refusal import UNSAID, Refusal, Verbatim, of_path
 from xcurves.frames.make_curves import rows_said
 from xcurves.public_names import SEVERAL_TASKS
-from xcurves.reporting import analyze
 from xcurves.results import find_kind, parts_of, prepare
 
 _ENDINGS = re.compile(r"(?i)(?:\.csv\.gz|\.csv|\.nc|\.zarr)$")
@@ -249,7 +248,7 @@ def _analysis(curves: xr.DataArray, options: argparse.Namespace, what: str) -> x
     include = options.include
     if what == "answer":
         curves = _joined_tasks(curves)
-        include = analyze.answering(curves)
+        include = analysis.answering(curves)
     elif "all" in (include or ["all"]):
         include = None
     reference = _label_of(curves, options.reference)
