@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan, nan
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.schema import About, Claim, Comparison
 from xcurves.say.compared_pairs import Compared, Reasons, means_of, named
 from xcurves.say.numbers import units_of
-from xcurves.say.pairs import displayed_pairs, lower_is_better, rows_of, sides_of, verdict_rows
+from xcurves.say.pairs import PairRow, displayed_pairs, lower_is_better, rows_of, sides_of, verdict_rows
 
 
 class Claimed(NamedTuple):
@@ -86,6 +87,12 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim, *, is_apart
     rows = verdict_rows(shown)
     if "reference" in part.attrs and comparison.mean not in part:
         rows = rows_of(shown)
+    about, made = compared(comparison, part, claim, rows)
+    return Claimed(claim, part, about, made, is_apart)
+
+
+def compared(comparison: Comparison, part: xr.Dataset, claim: Claim, rows: Sequence[PairRow]) -> tuple[About, Compared]:
+    """Return what a verdict about displayed pairs of one task, by one claim, is about and made of."""
     names = list(dict.fromkeys(name for row in rows for name in row[:2]))
     may_be_best = [name for name in names if not any(row.shown and row.other == name for row in rows)]
     if "algorithm" in part.dims:
@@ -114,7 +121,7 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim, *, is_apart
         scale=comparison.scale,
         reasons=reasons_of(comparison, part),
     )
-    return Claimed(claim, part, about, made, is_apart)
+    return about, made
 
 
 def reasons_of(comparison: Comparison, part: xr.Dataset) -> Reasons:

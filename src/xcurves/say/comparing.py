@@ -12,9 +12,9 @@ import xarray as xr
 from xcurves.core import labels
 from xcurves.core.scales import DIFFERENCE
 from xcurves.core.schema import Claim, Comparison, Needed, ResultKind, of_comparison
-from xcurves.say.claimed import by_claim, claimed, displayed, paired_of, part_of, tested_claims
+from xcurves.say.claimed import by_claim, compared, displayed, paired_of, part_of, tested_claims
 from xcurves.say.numbers import units_of
-from xcurves.say.pairs import TURNED, better_first_rows, heading, rows_of
+from xcurves.say.pairs import TURNED, better_first_rows, heading, rows_of_tasks
 from xcurves.say.result_frames import (
     bounds,
     captioned,
@@ -64,17 +64,21 @@ def needed(kind: ResultKind, result: xr.Dataset) -> Iterator[tuple[xr.Dataset, S
     if comparison is None:
         return
     paired = paired_of(comparison, result)
-    dims = [claim.dim for claim in comparison.claims(paired)]
-    for task in labels.tasks_of(paired, comparison.estimate, dims):
-        first, *others = claimed(comparison, task)
-        for floor in comparison.floor(first.part):
-            if floor.needed is not None:
-                yield task, first.made.algorithms, floor.needed
-        main = first if first.is_tested or not others else others[0]
+    claims = comparison.claims(paired)
+    dims = labels.task_dims(paired[comparison.estimate], [claim.dim for claim in claims])
+    verdict = tested_claims(comparison, paired)[0]
+    # of all tasks at once, which is fast
+    shown = displayed(comparison, by_claim(paired, verdict))
+    tasks = labels.tasks_of(paired, comparison.estimate, [claim.dim for claim in claims])
+    for task, rows in zip(tasks, rows_of_tasks(shown, dims), strict=True):
+        part = by_claim(task, verdict)
         # Also beside a reference the better of a pair is named first.
-        shown = displayed(comparison, main.part)
-        rivals = replace(main.made, rows=better_first_rows(rows_of(shown), shown)).rivals
-        found = rivals and comparison.what_next(main.part, *rivals)
+        _, made = compared(comparison, part, verdict, better_first_rows(rows, shown))
+        for floor in comparison.floor(by_claim(task, claims[0])):
+            if floor.needed is not None:
+                yield task, made.algorithms, floor.needed
+        rivals = made.rivals
+        found = rivals and comparison.what_next(part, *rivals)
         if rivals and found:
             yield task, rivals, found
 
