@@ -137,7 +137,9 @@ def test_a_view_that_is_declared_outside_comes_in_every_way(result, monkeypatch,
     assert list(figure.layout.yaxis.ticktext) == ["a0", "a1", "a2"]
     assert figure.layout.xaxis.title.text == "mean rank"
     page = xr.DataTree.from_dict({"across_tasks": result}).curves.report(tmp_path / "page.html").read_text()
-    assert "Mean ranks." in page
+    figures = re.findall("<figure.*?</figure>", page, re.DOTALL)
+    for caption in ("Mean ranks.", "Differences of each pair in all tasks"):  # of boxes
+        assert [each.count("data:image/") > 0 for each in figures if caption in each] == [True]
 
 
 @pytest.mark.plain(1)

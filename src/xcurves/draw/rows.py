@@ -23,7 +23,7 @@ _LEAST_LETTER = 5.5  # points
 _PITCH = 1.3  # height of a line, of that of its letters
 _LETTER = 0.64  # width of a letter, of its height
 _MOST_BESIDE = 0.45  # of the width, for names and texts beside a panel
-_SPACE = 7  # points between two columns
+_SPACE, _LETTERS_APART = 7, 3  # points between two columns, and letters that this takes
 _SMALL = 0.833  # of the size of letters of labels
 _FEW = 24  # rows whose letters have the usual size
 _THICK, _FEW_BARS = 5.0, 30  # width of thick bars in points, thinner of more
@@ -72,7 +72,8 @@ def with_texts_below(picture: Picture, inches: float) -> Picture:
     if not isinstance(picture, RowsPicture) or not picture.columns:
         return picture
     size = _SMALL * float(letters(inches)["font.size"])
-    if _LETTER * size * picture.letters_beside <= 72 * inches * _MOST_BESIDE:
+    n_letters = picture.letters_of_names + sum(_LETTERS_APART + each for each in picture.letters_of_columns)
+    if _LETTER * size * n_letters <= 72 * inches * _MOST_BESIDE:
         return picture
     return replace(picture, texts_below=True)
 
@@ -84,7 +85,7 @@ def draw_rows_beside(ax: Axes, beside: RowsBeside) -> None:
     """
     first = beside.pictures[0]
     size = _size(ax, first)
-    room = max(width_of(ax) - _LETTER * size * beside.letters_beside, 1.0)
+    room = max(width_of(ax) - _LETTER * size * first.letters_of_names, 1.0)
     n = max(1, min(len(beside.pictures), int(room / _LEAST_PANEL)))
     share = (1 - _BESIDE * (n - 1)) / n
     label = ax.xaxis.label.get_fontsize()

@@ -291,13 +291,8 @@ class CurvesPicture(Picture):
 
 def along_training(training: xr.DataArray) -> Scale:
     """Return the axis of training: linear if its levels are even, else log, symlog if 0 is one of them."""
-    return Scale(label_of(training), _kind_of(training.to_numpy()))
-
-
-def _kind_of(levels: Floats) -> str:
-    if not is_uneven(levels):
-        return "linear"
-    return "symlog" if levels[0] == 0 else "log"
+    levels = training.to_numpy()
+    return Scale(label_of(training), _kind_from(levels[0]) if is_uneven(levels) else "linear")
 
 
 def is_uneven(levels: Floats) -> bool:

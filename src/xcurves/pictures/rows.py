@@ -26,7 +26,6 @@ _LONG = 32  # letters of a name that has one line
 _PAIR_WORD = re.compile(" (over|below|-) ")
 _TWO_LINES = 1.4  # height of rows whose names have two lines, of that of others
 _GOLDEN = 0.618034  # turns of it spread points evenly, whatever their number
-_LETTERS_APART = 3  # letters that the space before a column takes
 
 
 class Mark(NamedTuple):
@@ -151,13 +150,6 @@ class RowsPicture(Picture):
             found.append(max(map(len, [column.heading, *texts])))
         return tuple(found)
 
-    @property
-    def letters_beside(self) -> float:
-        """How many letters stand beside the panel, in names and in columns."""
-        if not self.columns or self.texts_below:
-            return float(self.letters_of_names)
-        return self.letters_of_names + sum(_LETTERS_APART + each for each in self.letters_of_columns)
-
     def text_below(self, row: Row) -> str:
         """Return the texts of a row in one line: "7.6 (0.3 to 15.9), p = .012"."""
         parts: list[str] = []
@@ -198,11 +190,6 @@ class RowsBeside(Picture):
     def n_rows(self) -> float:
         """How many rows of usual height they take."""
         return max(picture.n_rows for picture in self.pictures)
-
-    @property
-    def letters_beside(self) -> float:
-        """How many letters stand beside them."""
-        return self.pictures[0].letters_beside
 
 
 def marks_of(
