@@ -243,7 +243,8 @@ def isoflop(fit: xr.Dataset) -> CurvesPicture:
     lines = []
     for budget, y in zip(budgets, predicted["prediction"].transpose("budget", "size").to_numpy(), strict=True):
         near = y <= loss.max() * 1.1
-        lines.append(Line(f"{number(budget)} FLOP", Style(color(budget), "-", "o"), x[near], y[near]))
+        if near.any():
+            lines.append(Line(f"{number(budget)} FLOP", Style(color(budget), "-", "o"), x[near], y[near]))
     runs = Points(n, loss, BLACK, colors=[color(each) for each in flop])
     return CurvesPicture(lines, Scale("parameters of the model", "log"), Scale(label_of(law["loss"])), points=[runs])
 
