@@ -58,7 +58,8 @@ def learning_curves(fit: xr.Dataset) -> CurvesPicture:
             if np.isfinite(y[part]).any():
                 lines.append(Line("", own, x[part], y[part], flag=flag, of=name))
         points += [replace(each, of=name) for each in (*_errors(levels, curve, style), *_asked(curve, style))]
-        keys.append(Key(name, style, *_parameters(curve, short=len(name) > _LONG or len(curves) > _FEW)))
+        parameters, missed = _parameters(curve, short=len(name) > _LONG or len(curves) > _FEW)
+        keys.append(Key(name, style, parameters, missed))
         heights += [y[known], curve["mean_error"].to_numpy()]
     return CurvesPicture(
         lines,
