@@ -166,3 +166,14 @@ def test_panels_that_share_a_scale_show_every_curve():
         errors = fit["mean_error"].isel(algorithm=place).values
         assert (errors > low).all()
         assert (errors < high).all()
+
+
+@pytest.mark.parametrize("is_missed", [True, False])
+def test_a_star_in_the_legend_is_explained_where_there_is_one(is_missed):
+    fit = synthetic_result("fit_power_law", 1, 2)
+    error = 1.0 if is_missed else 0.0
+    ax = fit.assign(backtest_error=fit["backtest_error"] * 0 + error).curves.plot("curve")
+    caption = kind("fit_power_law").views["curve"].caption
+    assert (caption["missed"] in caption_of(caption, ax.figure)) == is_missed
+    names = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert [name.endswith(" *") for name in names] == [is_missed] * 2

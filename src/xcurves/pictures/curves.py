@@ -144,8 +144,6 @@ class Key:
     name: str
     style: Style
     more: str = ""  # behind the name, where the panel is the only one
-    given: str = ""  # how the result names the pair
-    is_turned: bool = False  # whether the pair is the other way round in the result
     flag: str | None = None  # of what stands behind the name
 
 
