@@ -133,6 +133,26 @@ for SETTING in ("min_samples_split", "n_folds"):
         ),
     )
 
+INPUTS["a setting of a search that is called like folds"] = Input(
+    one(
+        lambda: pd.DataFrame(
+            {
+                "mean_fit_time": [0.5, 0.25, 0.5, 0.25],
+                "param_max_depth": [2, 2, 4, 4],
+                "param_min_samples_split": [2, 5, 2, 5],
+                "params": [
+                    f"{{'max_depth': {depth}, 'min_samples_split': {split}}}" for depth in (2, 4) for split in (2, 5)
+                ],
+                "split0_test_score": [0.5, 0.625, 0.75, 0.875],
+                "split1_test_score": [0.75, 0.5, 0.875, 0.625],
+                "mean_test_score": [0.625, 0.5625, 0.8125, 0.75],
+            }
+        ),
+        "cv_results.csv",
+    ),
+    Read("algorithm", "fold", None, "test_score", (), False, 4, 2, 1, matched=True),
+)
+
 # --- rungs ---
 
 

@@ -80,6 +80,18 @@ def test_runs_that_were_numbered_by_their_order_are_not_matched():
         curves.curves.analyze(paired=True, **PART)
     named = frame.curves.to_dataarray(algorithm="model", run="draw")
     assert named.curves.analyze(paired=True, **PART).attrs["paired"] == 1
+    trials = frame.rename(columns={"draw": "trial_number"}).curves.to_dataarray(algorithm="model")
+    with refused("paired", True, cure=give(run="trial_number")):
+        trials.curves.analyze(paired=True, **PART)
+
+
+def test_the_command_that_pairs_no_more_has_one_option_of_the_two(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folds(name="draw").drop(columns="draw").to_csv("log.csv", index=False)
+    assert main(["--paired", "log.csv"]) == 2
+    *_, command = capsys.readouterr().err.strip().split("Type: python -m xcurves ")
+    assert command.split() == ["log.csv", "--not-paired"]
+    assert main(command.split()) == 0
 
 
 def test_repeats_of_folds_are_said_to_be_dependent_and_their_means_are_one_run_a_fold():

@@ -19,9 +19,9 @@ from xcurves.core.labels import DIMS
 from xcurves.core.names import is_clock
 from xcurves.core.refusal import UNSAID, Refusal, Text
 from xcurves.core.run_checks import RunError, RunsWarning
+from xcurves.frames.roles import UNIX, seconds_of
 
 _RUN = "run"  # column of the number of a run of its algorithm, where the log has none
-_EPOCH = 1e8  # seconds since 1970: larger numbers are no durations
 _LEAST_FALLS = 4  # of numbers that may be durations, before their order says something
 
 
@@ -139,8 +139,8 @@ def _oldest_first(table: Table) -> Table:
     for name in frame:
         if name in taken or not is_clock(name):
             continue
-        times = _times_of(frame[name])
-        if times is None:
+        times = seconds_of(frame[name])
+        if times.isna().any():
             continue
         began = times.groupby([frame[dim] for dim in of_run]).transform("min")
         first = frame.assign(_began=began).drop_duplicates(of_run)
@@ -154,22 +154,10 @@ def _oldest_first(table: Table) -> Table:
     return table
 
 
-def _times_of(values: pd.Series[Any]) -> pd.Series[Any] | None:
-    """Return a column as numbers that grow with time, None if it is none."""
-    if pd.api.types.is_numeric_dtype(values):
-        times = values.astype(float)
-    else:
-        dates = pd.to_datetime(values, errors="coerce", format="mixed", utc=True)
-        times = (dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-    if times.isna().any():
-        return None
-    return times
-
-
 def _is_falling(began: pd.Series[Any], algorithm: pd.Series[Any]) -> bool:
     """Return whether runs stand newest first: all of them, or those of each algorithm."""
     least = 1
-    if began.abs().max() < _EPOCH:
+    if began.abs().max() < UNIX:
         least = _LEAST_FALLS
     for steps in (began.diff(), began.groupby(algorithm, sort=False).diff()):
         if not (steps > 0).any() and (steps < 0).sum() >= least:

@@ -20,8 +20,10 @@ _GIVES_WAY = {
     "--align": ("--method", "--tolerance", "--runs-short"),
     "--runs-short": (),
     "--names": ("--folders",),
+    "--not-paired": ("--paired",),
 }
 _OF_SEVERAL = ("--folders",)
+_FLAGS = ("--paired",)  # without a value
 
 
 class Shell(Audience):
@@ -252,7 +254,9 @@ def _without(given: Sequence[str], gone: Sequence[str]) -> list[str]:
     for option in gone:
         while option in kept:
             begin = kept.index(option)
-            end = begin + 1 + len(_values_of(kept, option))
+            end = begin + 1
+            if option not in _FLAGS:
+                end += len(_values_of(kept, option))
             if option in _OF_SEVERAL:
                 end = begin + 1
                 while end < len(kept) and not kept[end].startswith("--"):

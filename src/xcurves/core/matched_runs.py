@@ -14,7 +14,7 @@ from xcurves.core import labels
 from xcurves.core.refusal import UNSAID, Cure, Refusal, call, give
 
 MATCHED = "matched"  # the attr of runs that says by what they are matched
-NUMBERED = "numbered"  # the attr of runs that are rows in their order
+NUMBERED = "numbered"  # the attr of runs that are rows in their order: the column that tells them apart, or 1
 _REPEATED = "repeats of the same folds are runs: "
 
 
@@ -28,11 +28,14 @@ def resolved(curves: xr.DataArray, paired: bool | None) -> bool:
     """
     attrs = curves["run"].attrs if "run" in curves.coords else {}
     if paired and NUMBERED in attrs:
+        cure = Cure("Leave it out: ", give(paired=False))
+        if isinstance(attrs[NUMBERED], str):
+            cure = Cure("Name the column that tells them apart: ", give(run=attrs[NUMBERED]))
         raise Refusal(
             "paired",
             True,
             "matches runs by their labels, but these are numbered by the order of their rows",
-            Cure("Leave it out: ", give(paired=False)),
+            cure,
         )
     is_matched = bool(attrs.get(MATCHED)) and curves.sizes.get("algorithm", 1) > 1
     if paired is None:

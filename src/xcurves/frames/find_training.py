@@ -11,7 +11,6 @@ from xcurves.core.names import is_clock
 from xcurves.frames import roles
 from xcurves.frames.reading import Found
 
-_UNIX = 1e8  # seconds since 1970, of which no training takes so many
 TRAINING = "training"  # a column that is called like a dim is that dim
 
 
@@ -49,7 +48,7 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
         so_far.roles["training"] = None
         return
     stuck = [name for name in roles.constant_steps(scored) if name not in so_far.used]
-    if is_clock(training) and so_far.runs and (stuck or scored[training].min() > _UNIX):
+    if is_clock(training) and so_far.runs and (stuck or scored[training].min() > roles.UNIX):
         _order_by_clock(so_far, scored, "".join(stuck[:1]), keys)
         return
     epoch = roles.epochs_of(scored, found, training, keys)

@@ -134,6 +134,7 @@ class _Finder(Found):
             tuple(self.made),
             doubt_of(self, given, told),
             self.numbered,
+            self.numbered_by,
             state=self.state,
             given={role: column for role, column in self.typed.items() if role in ROLES},
         )
@@ -317,6 +318,8 @@ class _Finder(Found):
         self.frame = self.frame.assign(**{_RUN: self.frame.groupby(keys).cumcount()})
         known["run"] = _RUN
         self.numbered = True
+        apart = [name for name in roles.trials_in(rows, used) if not rows.duplicated([*keys, name]).any()]
+        self.numbered_by = "".join(apart[:1])
 
     @property
     def _has_joined_answers(self) -> bool:

@@ -150,7 +150,7 @@ def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray
     if reading.matched and "run" in curves.coords:
         curves["run"].attrs[MATCHED] = reading.matched
     if reading.numbered and "run" in curves.coords:
-        curves["run"].attrs[NUMBERED] = 1
+        curves["run"].attrs[NUMBERED] = reading.numbered_by or 1
     if reading.passage is not None and reading.passage not in curves.dims:
         dim = reading.tasks[-1]
         rows = reading.frame[[dim, reading.passage]].drop_duplicates(dim)

@@ -66,6 +66,8 @@ class Reading:
         What could not be told.
     numbered : bool
         Whether runs are numbered by the order of rows.
+    numbered_by : str
+        The column of numbers of trials that tells such runs apart, "" if there is none.
     coords : tuple of str
         Columns that are coordinates of runs.
     state : str, optional
@@ -86,6 +88,7 @@ class Reading:
     made: tuple[str, ...] = ()
     doubt: Doubt | None = None
     numbered: bool = False
+    numbered_by: str = ""
     coords: tuple[str, ...] = ()
     state: str | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -210,6 +213,7 @@ class Found:
     passage: str | None = None
     matched: str = ""
     numbered: bool = False
+    numbered_by: str = ""
     state: str | None = None
     unnamed: Unnamed | None = None  # columns of unknown names that could be runs or steps
     settings: tuple[str, ...] = ()  # columns of a grid that tells rows of a run apart

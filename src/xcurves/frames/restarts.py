@@ -185,7 +185,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     """Return the rows at which runs were restarted, of curves whose level does not rise; refuse other falls."""
     falls = steps.change < 0
     clocks = [
-        steps.changes_of(seconds_of(frame[name].iloc[steps.row]))
+        steps.changes_of(np.asarray(seconds_of(frame[name].iloc[steps.row]), dtype=np.float64))
         for name in frame
         if name not in named.used and is_clock(frame[name])
     ]

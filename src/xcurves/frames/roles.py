@@ -6,10 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from xcurves.array_types import Floats
 from xcurves.core.direction import SCORES, looks_like_score
 from xcurves.core.names import (
     CONFIG,
@@ -75,6 +73,7 @@ _ABOUT = names_in(
 )
 _STATISTICS = _ABOUT | {"mean", "average"}
 _TIMES = ("ms", "s", "min", "h")
+UNIX = 1e8  # seconds since 1970, of which no training takes so many
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}")
 # what pandas reads as the name of an index that was written
 NO_NAME = ("Unnamed: 0", "")
@@ -274,23 +273,22 @@ def clock_of_runs(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str])
     for name in [*named, *others]:
         if name in others and not rises_in_runs(frame, name, runs):
             continue
-        times = pd.Series(seconds_of(frame[name]), frame.index)
-        by_run = times.groupby([frame[key] for key in runs])
-        order = by_run.rank()
-        if times.isna().any() or times.groupby([*(frame[key] for key in runs), times]).size().max() > 1:
+        times = seconds_of(frame[name])
+        if times.isna().any() or frame.duplicated([*runs, name]).any():
             continue
+        by_run = times.groupby([frame[key] for key in runs])
         has_day = pd.api.types.is_numeric_dtype(frame[name]) or not _TIME_OF_DAY.match(str(frame[name].iloc[0]))
         if has_day or (by_run.diff().dropna() > 0).all():
-            return name, order.astype("int64")
+            return name, by_run.rank().astype("int64")
     return None
 
 
-def seconds_of(column: pd.Series[Any]) -> Floats:
-    """Return a clock as numbers, NaN where it is none."""
-    if not pd.api.types.is_numeric_dtype(column):
-        column = pd.to_datetime(column, errors="coerce", format="mixed", utc=True)
-        column = column.astype("int64").where(column.notna())
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+def seconds_of(column: pd.Series[Any]) -> pd.Series[float]:
+    """Return a clock as numbers that grow with time, of dates in seconds since 1970; NaN where it is none."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.astype("float64")
+    dates = pd.to_datetime(column, errors="coerce", format="mixed", utc=True)
+    return (dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
 
 
 def states_of(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
