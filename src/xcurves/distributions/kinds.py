@@ -319,7 +319,6 @@ TUNING_CURVE = ResultKind(
         reasons="scores that others select have no intervals",
         own=tuning_text.trials_that_match,
         more=tuning_text.more_of_trials,
-        holds=tuning_text.hold_together,
     ),
     part=Part(None, trials_of_search, select_asked=asked_trials, refuses=True),
     views={

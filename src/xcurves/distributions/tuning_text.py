@@ -131,18 +131,11 @@ def more_of_trials(result: xr.Dataset) -> Iterator[Statement]:
         for task, name in named:
             for text in _reaches(task):
                 yield Statement("detail", f"{name}{text}")
+    if "difference_band_simultaneous" in result:
+        yield Statement("detail", "Intervals hold for all numbers of trials together.")
     yield Statement("caution", _DRAWN)
     if "select" not in result.attrs:
         yield Statement("caution", _SEEN)
-
-
-def hold_together(result: xr.Dataset) -> Iterator[str]:
-    """Yield what intervals hold for."""
-    n_pairs = result.sizes.get("pair", 0)
-    if "difference_band_simultaneous" in result and n_pairs > 1:
-        yield f"Intervals hold for all numbers of trials and the {n_pairs} pairs together."
-    elif "difference_band_simultaneous" in result:
-        yield "The interval holds for all numbers of trials together."
 
 
 def _reaches(result: xr.Dataset) -> Iterator[str]:

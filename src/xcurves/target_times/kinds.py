@@ -154,7 +154,6 @@ SPEEDUP = ResultKind(
         pair=text.pairs_of_speedups,
         reasons=text.without_speedup,
         more=text.more_of_speedups,
-        holds=text.hold_together,
         scale=SPEED,
     ),
     part=Part(9, against_reference, on_request=True),
@@ -237,7 +236,6 @@ PERFORMANCE_PROFILE = ResultKind(
         about=text.over_tasks,
         floor=text.too_few_tasks,
         more=text.more_of_profiles,
-        holds=text.hold_together,
     ),
     views={
         "profile": View(

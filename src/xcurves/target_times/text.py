@@ -142,18 +142,6 @@ def more_of_speedups(result: xr.Dataset) -> Iterator[Statement]:
         yield Statement("caution", text)
 
 
-def hold_together(result: xr.Dataset) -> Iterator[str]:
-    """Yield what intervals and p hold for, of several pairs."""
-    if result.sizes.get("pair", result.sizes.get("algorithm", 1)) == 1:
-        return
-    held = "Intervals and p hold for all pairs together"
-    if "median_speedup" in result:
-        held += "; those of a median task by itself"
-    if "score_ci" in result:
-        held += "; those of scores each by itself"
-    yield f"{held}."
-
-
 def _joins_tasks(result: xr.Dataset) -> bool:
     """Return whether speed-ups are over tasks."""
     return "n_censored" in result
@@ -260,7 +248,7 @@ def _median(cell: xr.Dataset, task: str) -> Iterator[str]:
     ends = ends_of_ratio(cell["median_speedup_ci"])
     if np.isfinite(ends).any():
         ratio = say_ratio(cell["median_speedup"].item(), cell["median_speedup_ci"])
-        yield f"in the median {task} {ratio}"
+        yield f"in the median {task} {ratio}, an interval by itself"
 
 
 def _of_tasks(cell: xr.Dataset, task: str) -> Iterator[str]:
@@ -309,7 +297,8 @@ def more_of_profiles(result: xr.Dataset) -> Iterator[Statement]:
     for name, cell in _sorted(result, "score", -1):
         ends = ends_of(cell["score_ci"].sel(task_effect="random"))
         scores.append(f"{name} {estimated(cell['score'].item(), *ends)}")
-    yield Statement("detail", f"Scores on {result.attrs['task']}s like these: {joined(scores, '; ')}.")
+    on = f"on {result.attrs['task']}s like these, each with an interval by itself"
+    yield Statement("detail", f"Scores {on}: {joined(scores, '; ')}.")
     yield Statement("caution", "A score depends on who takes part: the best of them on a task defines its unit.")
 
 
