@@ -366,3 +366,13 @@ def test_curves_in_the_width_of_a_page_have_half_of_it_and_nothing_over_anything
     for ax in drawn.axes:
         rows.setdefault(round(ax.get_position().y0, 2), []).append(ax.get_position().width)
     assert max(map(sum, rows.values())) >= 0.5
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["over tasks", "speedup"])
+def test_a_legend_of_more_than_eight_mean_curves_is_in_the_order_of_scores(name):
+    figure = draw(*along(name, 9))
+    ends = {line.get_label(): line.get_ydata()[-1] for line in figure.axes[0].lines if line.get_gid() == "mean"}
+    named = [ends[each] for each in curve_names(figure.axes[0])]
+    assert len(named) == 9
+    assert named == sorted(named, reverse=True)

@@ -60,8 +60,9 @@ def levels(result: xr.Dataset) -> CurvesPicture:
     every = _each_algorithm(result)
     of_reference = _style_of_reference(result)
     name = f"{result.attrs['reference']} (reference)"
-    lines = [Line(name, of_reference, along, result["reference_curve"].to_numpy())]
-    lines += [Line(str(one["algorithm"].item()), style_in(one), along, one["mean_curve"].to_numpy()) for one in every]
+    curves = [(name, of_reference, result["reference_curve"])]
+    curves += [(str(one["algorithm"].item()), style_in(one), one["mean_curve"]) for one in every]
+    lines = [Line(label, style, along, curve.to_numpy(), flag="mean") for label, style, curve in curves]
     reached = [_Reached(name, result, "reference_", of_reference, 9, 0.15, 1.5)]
     reached += [_Reached(str(one["algorithm"].item()), one, "", style_in(one), 5, 0.35, 1.0) for one in every]
 
