@@ -445,3 +445,38 @@ INPUTS["a written index is no clock"] = Input(
     one(lambda: rows(kind=["x", "y"], agent=AB, seed=range(10)).rename_axis("Unnamed: 0").reset_index()),
     Asks("kind", None, {"--extra kind": Read("agent", "seed", None, "score", ("kind",), False, 2, 10, 1, 2)}),
 )
+INPUTS["steps of an unknown name in no order"] = Input(
+    one(lambda: rows(agent=AB, seed=[1, 2, 3], size=[10, 20, 40]).sample(frac=1, random_state=0)),
+    Asks(
+        "column 'size'",
+        4,
+        {
+            "--training size --duplicates last": Read("agent", "seed", "size", "score", (), False, 2, 3, 3),
+            "--extra size": Read("agent", "seed", None, "score", ("size",), False, 2, 3, 1, 3),
+        },
+    ),
+)
+INPUTS["rows in no order of runs that tasks share"] = Input(
+    one(lambda: rows(agent=AB, seed=[1, 2], place=["x", "y"], step=[1, 2, 3]).sample(frac=1, random_state=0)),
+    Asks(
+        "column 'place' ('y', 'x') is not used, and rows repeat",
+        2,
+        {"--extra place --duplicates last": Read("agent", "seed", "step", "score", ("place",), False, 2, 2, 3, 2)},
+    ),
+)
+INPUTS["algorithms and steps of unknown names"] = Input(
+    one(lambda: rows(draft=[1, 2], size=[10, 20, 40], seed=[1, 2, 3])),
+    Asks(
+        "the algorithm (draft or size)",
+        4,
+        {"--algorithm draft --training size": Read("draft", "seed", "size", "score", (), False, 2, 3, 3)},
+    ),
+)
+INPUTS["settings beside a score are no algorithms of a wide table"] = Input(
+    one(lambda: rows(beta=[0.1, 0.01], seed=[1, 2, 3], epoch=[1, 2], value="perf")),
+    Asks("the algorithm (beta)", 1, {"--algorithm beta": Read("beta", "seed", "epoch", "perf", (), False, 2, 3, 2)}),
+)
+INPUTS["names of algorithms, each with one run of a task"] = Input(
+    one(lambda: rows(name=["sac", "td3"], env=["x", "y", "z"], step=[1, 2], value="return")),
+    Asks("are called 'sac', 'td3'", 1, {"--algorithm name": Read("name", None, "step", "return", ("env",), n_tasks=3)}),
+)

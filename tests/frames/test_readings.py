@@ -114,7 +114,7 @@ def arguments(options) -> dict:
     if said.get("training") == "none":
         said["training"] = None
     if options.extra:
-        said["extra"] = options.extra
+        said["extra"] = None if options.extra == ["none"] else options.extra
     for name, usual in (("duplicates", "raise"), ("missing_scores", None)):
         if getattr(options, name) != usual:
             said[name] = getattr(options, name)

@@ -272,6 +272,7 @@ class _Finder(Found):
     def _infer_score(self) -> None:
         """Take the only measure as the score where all other numbers could be runs or steps, which is asked."""
         measures = [name for name in self.others if roles.is_measure(self.frame[name])]
+        measures = [name for name in measures if not roles.are_settings(self.frame, name)] or measures
         keys = self.keys("algorithm", "tasks", "run")
         if len(measures) == 1 and keys:
             found = unnamed.unnamed_of(self.frame, [*self.used, *measures], keys)
@@ -335,6 +336,7 @@ class _Finder(Found):
         if known["algorithm"] is None and "algorithm" not in self.missing and not typed_none:
             used = [*self.used, *self.constant]
             labels = roles.could_be_labels(self.frame, used, self.keys("run"))
+            labels = [name for name in labels if n_labels(self.frame[name]) < len(self.frame)] or labels
             self.missing["algorithm"] = list(dict.fromkeys([*self.settings, *labels]))
         keys = self.keys("tasks", "algorithm", "run", "training")
         repeated = bool(keys) and bool(self.scored.duplicated(keys).any())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from xcurves.core import names, provenance
-from xcurves.core.doubts import Choice, Doubtful, asked
+from xcurves.core.doubts import Choice, Doubtful, asked, how_many
 from xcurves.core.known import Duplicates
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Text, Verbatim, give
@@ -63,7 +63,7 @@ def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
 
 
 def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[Choice]:
-    """Return the readings in which columns that tell rows apart are used: as tasks, runs or part of the algorithm."""
+    """Return the readings in which columns that tell rows apart are used: as steps, tasks, runs or settings."""
     known = {role: column for role, column in named.roles.items() if role != "score"}
     chosen: list[dict[str, Any]] = [{"tasks": [*named.extra, *apart]}]
     are_files = all(names.rank_of(name, names.FILES) is not None for name in apart)
@@ -77,7 +77,20 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
         chosen.append({"run": [*named.given_columns("run"), *apart]})
     if "algorithm" in named.dims and not are_files:
         chosen.append({"algorithm": [*named.given_columns("algorithm"), *apart]})
-    return [Choice(each, compared(frame, known | each)) for each in chosen]
+    choices = [Choice(each, compared(frame, known | each)) for each in chosen]
+    steps = [name for name in apart if pd.api.types.is_numeric_dtype(frame[name])]
+    if "training" in named.dims or not steps or are_files:
+        return choices
+    step = max(steps, key=lambda name: (frame[name].nunique(), frame[name].max()))
+    as_steps: dict[str, Any] = {"training": step}
+    if len(apart) > 1:
+        as_steps["tasks"] = [*named.extra, *(name for name in apart if name != step)]
+    words = f"{compared(frame, known | as_steps)}, at {how_many(frame[step].nunique(), 'step')}"
+    others = [*named.keys, *(name for name in apart if name != step)]
+    if (frame.groupby(others, observed=True)[step].diff() < 0).any():
+        as_steps["duplicates"] = "last"
+        words += f", rows sorted by {step}"
+    return [Choice(as_steps, words), *choices]
 
 
 def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> None:

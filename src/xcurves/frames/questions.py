@@ -10,12 +10,23 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import looks_like_score
-from xcurves.core.doubts import Doubtful, asked
+from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.known import FIND
 from xcurves.core.names import compiled, dim_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.columns import cure_of_missing_run
-from xcurves.frames.reading import NAME, OF_FRAME, THE_FRAME, Doubt, Reading, either, proposal
+from xcurves.frames.reading import (
+    NAME,
+    OF_FRAME,
+    ROLES,
+    THE_FRAME,
+    Doubt,
+    Reading,
+    compared,
+    proposal,
+    repeats,
+    unknown_words,
+)
 from xcurves.frames.wide_columns import runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
@@ -50,12 +61,14 @@ def _refuse_names(reading: Reading, given: Mapping[str, Any]) -> None:
         cure = Cure(Words("As the logs are read, say", "Say"), " how such names are made: ", give(names=fitting))
         raise Refusal("frame", UNSAID, reason, cure)
     shown = ", ".join([*map(repr, names[:2]), *["..."] * (len(names) > 2)])
-    raise Refusal(
-        "frame",
-        UNSAID,
-        Text("runs of ", THE_FRAME, f" are called {shown}: that does not say which are of one algorithm"),
-        "Rename them, ppo-1, ppo-2, sac-1, sac-2, in what logged them or in the file",
-    )
+    said_of_names = f" are called {shown}: that does not say which are of one algorithm"
+    rename = "Rename them, ppo-1, ppo-2, sac-1, sac-2, in what logged them or in the file"
+    known = {role: getattr(reading, role) for role in ROLES}
+    if reading.doubt is not None or not reading.tasks or repeats(reading.frame, known):
+        raise Refusal("frame", UNSAID, Text("runs of ", THE_FRAME, said_of_names), rename)
+    question = Text("runs of ", THE_FRAME, f"{said_of_names}. {rename}, if several are")
+    choice = Choice({"algorithm": NAME}, compared(reading.frame, known))
+    raise asked("frame", question, [proposal({role: given[role] for role in said}, choice)])
 
 
 def _splits(names: Sequence[str], pattern: str) -> bool:
@@ -63,14 +76,6 @@ def _splits(names: Sequence[str], pattern: str) -> bool:
     found = [compiled(pattern).fullmatch(name) for name in names]
     algorithms = [match["algorithm"] for match in found if match]
     return len(algorithms) == len(names) > len(set(algorithms))
-
-
-def unknown_words(doubt: Doubt) -> str:
-    """Return what could not be told: "which column is the run (seed or rep)"."""
-    if doubt.question:
-        return doubt.question
-    unknown = [f"the {role} ({either(columns)})" for role, columns in doubt.unknown.items()]
-    return f"does not say which column is {' and '.join(unknown)}"
 
 
 def ask(doubt: Doubt, given: Mapping[str, Any]) -> Doubtful:

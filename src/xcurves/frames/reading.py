@@ -154,6 +154,14 @@ def either(columns: Sequence[str]) -> str:
     return " or ".join(words)
 
 
+def unknown_words(doubt: Doubt) -> str:
+    """Return what could not be told: "which column is the run (seed or rep)"."""
+    if doubt.question:
+        return doubt.question
+    unknown = [f"the {role} ({either(columns)})" for role, columns in doubt.unknown.items()]
+    return f"does not say which column is {' and '.join(unknown)}"
+
+
 def no_column(argument: str, name: Any, frame: pd.DataFrame, cure: str | None = None) -> Missing:
     """Return that a frame has no column of a name: those it has, and the nearest of them or another cure."""
     reason = Text("is no column of ", THE_FRAME)

@@ -216,6 +216,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     is_restart = falls & (steps.level > steps.first) & rise & goes_on
     unclear = falls & ~is_restart & ~anew
     if unclear.any():
+        _refuse_repeats(frame, steps, steps.with_any(unclear), named)
         choices = [Choice({"duplicates": "last"}, f"rows in no order, sorted by {training}")]
         if steps.with_any(~steps.begins & ~falls)[unclear].all():
             choices.append(_began_again(steps))
@@ -223,6 +224,21 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     if anew.any():
         raise _ask_of_counts(frame, steps, anew, named)
     return is_restart
+
+
+def _refuse_repeats(frame: pd.DataFrame, steps: _Steps, unclear: Flags, named: Named) -> None:
+    """Ask about rows in no order of which columns that are not used tell those apart that repeat a level."""
+    curve, level, row = steps.curve[unclear], steps.level[unclear], steps.row[unclear]
+    order = np.lexsort((level, curve))
+    apart = telling_apart(frame.iloc[row[order]], curve[order], level[order], named.used)
+    if apart:
+        question = f"{say_unused(frame, apart)}, and rows repeat a ({', '.join(map(str, named.keys))})"
+        in_order = f"rows sorted by {named.dims['training']}"
+        choices = [
+            Choice({**each.columns, "duplicates": "last"}, f"{each.compares}, {in_order}")
+            for each in choices_of(frame, apart, named)
+        ]
+        raise asks(question, choices, named)
 
 
 def _ask_of_counts(frame: pd.DataFrame, steps: _Steps, anew: Flags, named: Named) -> Doubtful:

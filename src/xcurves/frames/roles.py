@@ -175,7 +175,7 @@ def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> 
 
 def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str] = ()) -> list[str]:
     """Return unused columns of few labels; `runs` are the columns that tell runs apart."""
-    found = [name for name in _free(frame, used) if may_be_label(frame, name)]
+    found = [name for name in _free(frame, used) if may_be_label(frame, name) or are_settings(frame, name)]
     found = [name for name in found if 1 < n_labels(frame[name]) <= _MOST_LABELS]
     return [name for name in found if not is_clock_of_runs(frame, name, runs)]
 
@@ -183,6 +183,12 @@ def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str
 def trials_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns of numbers of trials, which are runs where they are said to be."""
     return [name for name in _free(frame, used) if is_trial(name) and n_labels(frame[name]) > 1]
+
+
+def are_settings(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether decimals may be settings: each is in several rows, and the name is of no score."""
+    column = frame[name]
+    return is_measure(column) and not looks_like_score(name) and bool(column.value_counts().min() > 1)
 
 
 def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> bool:

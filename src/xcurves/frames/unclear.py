@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -27,12 +28,23 @@ from xcurves.core.names import (
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.mixed_runs import doubt_of_rungs
-from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, either, keys_of, repeats
+from xcurves.frames.reading import (
+    ROLES,
+    Doubt,
+    Found,
+    as_list,
+    compared,
+    either,
+    keys_of,
+    repeats,
+    unknown_words,
+)
 from xcurves.frames.roles import likeliest, n_labels
-from xcurves.frames.unnamed import doubt_of_factors, doubt_of_unnamed
+from xcurves.frames.unnamed import doubt_of_factors, doubt_of_unnamed, factors_of
 from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
+_FEWEST_STEPS = 3  # of numbers that may be steps or settings
 
 
 def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
@@ -44,6 +56,9 @@ def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
         or _doubt_of_direction(found, given, told)
     )
     of_columns = _doubt_of_columns(found, given, is_asked=doubt is not None)
+    if of_columns is not None and doubt is not None and doubt.choices and "algorithm" in doubt.unknown:
+        question = f"{unknown_words(doubt)}, or {of_columns.question}"
+        return Doubt(doubt.unknown, (*doubt.choices[: MOST - 1], *of_columns.choices), question)
     if of_columns is not None or set(found.missing) != {"score"}:
         return of_columns or doubt
     from xcurves.frames.task_columns import doubt_of_task_columns  # which frames with a score do without
@@ -318,9 +333,12 @@ def _choices(found: Found) -> list[Choice]:
             )
         )
     fitting = [choice for again, choice in readings if not again]
-    fitting = _of_several_runs(found, _of_curves(found, fitting))
-    if not fitting and settled == ["algorithm"] and "tasks" not in found.typed:
-        fitting = _choices_of_parts(found, lists[0])
+    fitting = _of_several_runs(found, _of_curves(found, _of_no_pools(found, fitting)))
+    if not fitting and "tasks" not in found.typed:
+        if settled == ["algorithm"]:
+            fitting = _choices_of_parts(found, lists[0])
+        elif settled == ["algorithm", "run"]:
+            fitting = _with_tasks(found, [choice for _, choice in readings], lists[0])
     if settled == ["algorithm"] and any(str(name).startswith(CONFIG) for name in lists[0]):
         fitting += _choices_of_rivals(found, lists[0], fitting)
     if not fitting and "run" in settled:
@@ -370,6 +388,27 @@ def _of_curves(found: Found, choices: Sequence[Choice]) -> list[Choice]:
     return kept or list(choices)
 
 
+def _of_no_pools(found: Found, choices: Sequence[Choice]) -> list[Choice]:
+    """Return the readings that pool no runs over labels that each algorithm has, but for other names of algorithms."""
+    kept = []
+    for choice in choices:
+        pooled = factors_of(replace(found, roles={**found.roles, **choice.columns}))
+        if all(dim_of(name) == "algorithm" for name in pooled):
+            kept.append(choice)
+    return kept
+
+
+def _with_tasks(found: Found, choices: Sequence[Choice], columns: Sequence[str]) -> list[Choice]:
+    """Return readings of algorithm and run in which the other columns that could be algorithms are tasks."""
+    kept = []
+    for choice in choices:
+        rest = [name for name in columns if name not in choice.columns.values()]
+        chosen = {**choice.columns, "tasks": [*found.roles["tasks"], *rest]}
+        if not repeats(found.frame, found.roles | chosen):
+            kept.append(Choice(chosen, compared(found.frame, found.roles | chosen)))
+    return kept
+
+
 def _of_several_runs(found: Found, choices: Sequence[Choice]) -> list[Choice]:
     """Return the readings in which each algorithm has several runs or tasks, if there is one: all if not."""
     kept = []
@@ -383,20 +422,41 @@ def _of_several_runs(found: Found, choices: Sequence[Choice]) -> list[Choice]:
 
 
 def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:
-    """Return the readings in which all columns are used: one is the algorithm and the others tasks, or all are."""
+    """Return the readings in which all columns are used: one is the algorithm and the others tasks, or all are.
+
+    Of several of numbers that with the most labels may be the steps of training.
+    """
     tasks = found.roles["tasks"]
-    every: list[dict[str, Any]] = [
-        {
-            "algorithm": name,
-            "tasks": [*tasks, *(other for other in columns if other != name)],
-        }
-        for name in columns
-    ]
-    together = {"algorithm": list(columns)}
+    columns = sorted(columns, key=lambda name: pd.api.types.is_numeric_dtype(found.frame[name]))
+
+    def with_tasks(name: str, rest: Sequence[str]) -> dict[str, Any]:
+        return {"algorithm": name, "tasks": [*tasks, *(other for other in rest if other != name)]}
+
+    every = [with_tasks(name, columns) for name in columns]
+    together: dict[str, Any] = {"algorithm": list(columns)}
     every.append(together)
+    as_steps = _with_steps(found, columns, with_tasks)
     if set(columns) <= set(found.settings):  # hyperparameters are rarely tasks
-        every = [together, *every[:-1]]
+        every = [together, *as_steps, *every[:-1]]
+    else:
+        every = [*as_steps, *every]
     readings = [(chosen, found.roles | chosen) for chosen in every]
     return [
         Choice(chosen, compared(found.frame, known)) for chosen, known in readings if not repeats(found.frame, known)
     ]
+
+
+def _with_steps(
+    found: Found, columns: Sequence[str], with_tasks: Callable[[str, Sequence[str]], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the readings in which the numbers with the most labels are the steps of training."""
+    if found.roles.get("training") is not None or "training" in found.typed:
+        return []
+    numbers = [found.frame[name] for name in columns if pd.api.types.is_numeric_dtype(found.frame[name])]
+    numbers = [column for column in numbers if n_labels(column) >= _FEWEST_STEPS]
+    if not numbers:
+        return []
+    step = str(max(numbers, key=lambda column: (n_labels(column), column.max())).name)
+    rest = [name for name in columns if name != step]
+    readings = [{**with_tasks(name, rest), "training": step} for name in rest]
+    return [{role: names for role, names in each.items() if names} for each in readings][: MOST // 2]

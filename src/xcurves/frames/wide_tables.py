@@ -73,6 +73,10 @@ def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[di
     kinds = {name: dim_of(name) for name in free}
     named = {name: kind for name, kind in kinds.items() if kind is not None}
     scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
+    # Beside decimals that differ from row to row, those that each repeat are settings.
+    repeat = {name for name in scores if frame[name].value_counts().min() > 1}
+    if len(repeat) < len(scores):
+        scores = [name for name in scores if name not in repeat]
     return named, scores
 
 
