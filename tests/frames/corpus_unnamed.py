@@ -480,3 +480,9 @@ INPUTS["names of algorithms, each with one run of a task"] = Input(
     one(lambda: rows(name=["sac", "td3"], env=["x", "y", "z"], step=[1, 2], value="return")),
     Asks("are called 'sac', 'td3'", 1, {"--algorithm name": Read("name", None, "step", "return", ("env",), n_tasks=3)}),
 )
+INPUTS["a clock beside what tells rows apart is no training"] = Input(
+    one(
+        lambda: rows(place=["x", "y", "z"], agent=AB, seed=[1, 2, 3]).assign(timestamp=lambda each: 1.7e9 + each.index)
+    ),
+    Asks("place", None, {"--extra place": Read("agent", "seed", None, "score", ("place",), False, 2, 3, 1, 3)}),
+)

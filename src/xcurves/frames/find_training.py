@@ -10,6 +10,7 @@ from xcurves.core.known import Known
 from xcurves.core.names import is_clock
 from xcurves.frames import roles
 from xcurves.frames.reading import Found
+from xcurves.frames.unnamed import unnamed_of
 
 TRAINING = "training"  # a column that is called like a dim is that dim
 
@@ -47,6 +48,9 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
     if is_clock(training) and so_far.runs and not scored.duplicated(so_far.runs).any():
         so_far.roles["training"] = None
         return
+    if is_clock(training) and _has_design(so_far, scored, training):
+        so_far.roles["training"] = None  # what runs are is asked
+        return
     stuck = [name for name in roles.constant_steps(scored) if name not in so_far.used]
     if is_clock(training) and so_far.runs and (stuck or scored[training].min() > roles.UNIX):
         _order_by_clock(so_far, scored, "".join(stuck[:1]), keys)
@@ -74,8 +78,17 @@ def _order_by_clock(so_far: Found, scored: pd.DataFrame, step: str, keys: Sequen
             so_far.missing["training"] = []
         return
     clock, order = found
+    if _has_design(so_far, scored, clock):
+        return
     name = f"order of {clock}"
     so_far.frame = scored.assign(**{name: order})
     so_far.roles["training"] = name
     why = f"{step} never changes within a run" if step else f"{clock} is a clock"
     so_far.made.append(f"{why}: training is the order of {clock}")
+
+
+def _has_design(so_far: Found, scored: pd.DataFrame, clock: str) -> bool:
+    """Return whether columns that nothing uses tell the rows of each run apart: then a clock is no training."""
+    used = [*so_far.used, *so_far.others, *so_far.constant, clock]
+    found = unnamed_of(scored, used, so_far.runs) if so_far.runs else None
+    return found is not None and bool(found.telling)
