@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # New objects before garbage is looked for, 700 by default: most that a command makes stay, as modules and their classes
 # do, and looking through them again and again took a twentieth of its time.
-_OBJECTS = 50_000
+_OBJECTS = 100_000
 
 _BAD_INPUT = (
     OSError,
