@@ -93,6 +93,22 @@ INPUTS["epochs beside a step that goes on, restarted"] = Input(
     one(lambda: stepped([0, 10, 20, 30, 20, 30, 40], {"epoch": [1, 1, 2, 2, 2, 2, 3]})), levels(5, -20)
 )
 
+INPUTS["epochs that begin anew while the step goes on"] = Input(
+    one(lambda: stepped([10, 20, 30, 40, 50, 60], {"epoch": [1, 2, 3, 1, 2, 3]})), levels(6, -20)
+)
+INPUTS["rows of one step are runs"] = Input(
+    one(lambda: measured(step=[1000]).drop(columns="seed")),
+    Read("algo", "run", "step", "acc", (), False, 2, 12, 1),
+)
+INPUTS["time steps begin anew in each episode"] = Input(
+    one(lambda: stepped([0, 1, 2, 0, 1, 2], {"episode": [1, 1, 1, 2, 2, 2]}, "timestep")),
+    Asks(
+        "column 'episode' (1, 2) is not used",
+        2,
+        {"--training episode": Read("algo", "seed", "episode", "return", (), False, 2, 2, 2, difference=-20)},
+    ),
+)
+
 # --- runs, folds and parts of the data ---
 
 INPUTS["two columns of runs tell them apart together"] = Input(
@@ -122,6 +138,15 @@ for PARTS in (["train", "holdout"], ["test-clean", "test-other"]):
     INPUTS[f"a split of {PARTS[1]} is no fold"] = Input(
         one(lambda parts=PARTS: rows(algo=AB, seed=SEEDS, split=parts)),
         Asks("has scores of several data: split", 2, {f"split={PARTS[0]}": Read("algo", "seed", runs=3, algorithms=2)}),
+    )
+for PART in ("dataset", "phase", "mode"):
+    INPUTS[f"a {PART} that is train or val is no task"] = Input(
+        one(lambda name=PART: rows(algo=AB, seed=SEEDS, epoch=[1, 2], **{name: ["train", "val"]})),
+        Asks(
+            f"has scores of several data: {PART}",
+            2,
+            {f"{PART}=val": Read("algo", "seed", "epoch", "score", (), False, 2, 3, 2)},
+        ),
     )
 for SETTING in ("min_samples_split", "n_folds"):
     INPUTS[f"{SETTING} is no fold"] = Input(

@@ -204,6 +204,11 @@ def are_parts_of_data(labels: Collection[object]) -> bool:
     return any(_PARTS_OF_DATA & set(words_of(label)) for label in labels)
 
 
+def is_part_of_data(label: object) -> bool:
+    """Return whether a label is the name of a part of the data: train, val or test."""
+    return str(label).strip().casefold() in _PARTS_OF_DATA
+
+
 def confusable(names: Iterable[object]) -> tuple[str, str] | None:
     """Return the first two names that differ in case, -, _ and blanks only, None if there are none.
 

@@ -301,7 +301,9 @@ class _Finder(Found):
         known = self.roles
         if known["run"] is not None or "run" in self.missing or "training" in self.missing:
             return
-        if known["training"] is not None or _RUN in self.frame:
+        training = known["training"]
+        is_curve = training is not None and n_labels(self.scored[training]) > 1
+        if is_curve or _RUN in self.frame:
             return
         if "run" in self.typed:
             return

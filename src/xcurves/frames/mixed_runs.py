@@ -65,6 +65,9 @@ def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
 def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[Choice]:
     """Return the readings in which columns that tell rows apart are used: as steps, tasks, runs or settings."""
     known = {role: column for role, column in named.roles.items() if role != "score"}
+    if all(names.dim_of(name) == "training" for name in apart):  # within whose labels another step begins anew
+        choice = {"training": apart[0], "duplicates": "last"}
+        return [Choice(choice, f"{compared(frame, known)}, the last row of each {apart[0]}")]
     chosen: list[dict[str, Any]] = [{"tasks": [*named.extra, *apart]}]
     are_files = all(names.rank_of(name, names.FILES) is not None for name in apart)
     if are_files:  # a file holds a run or a part of one, and is no task

@@ -30,6 +30,7 @@ from xcurves.core.names import (
     is_epoch,
     is_fold,
     is_item,
+    is_part_of_data,
     is_step,
     is_trial,
     last_word,
@@ -108,6 +109,7 @@ def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     ]
     found = [name for name in found if dim_of(name) in ("task", None)]
     found = [name for name in found if may_be_label(frame, name) and n_labels(frame[name]) > 1]
+    found = [name for name in found if not says_data(frame, name)]
     # names of the same labels, such as question_id beside question, are one
     return [
         name
@@ -154,7 +156,11 @@ def _may_be_named(frame: pd.DataFrame, name: str, rank: int) -> bool:
 
 def says_data(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column says of which data a score is: train or test."""
-    return is_fold(name) and are_parts_of_data(frame[name].dropna().unique())
+    column = frame[name]
+    labels = column.dropna().unique()
+    if is_fold(name):
+        return are_parts_of_data(labels)
+    return not pd.api.types.is_numeric_dtype(column) and len(labels) > 1 and all(map(is_part_of_data, labels))
 
 
 def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> str | None:
@@ -235,7 +241,8 @@ def epochs_of(frame: pd.DataFrame, trainings: Sequence[str], training: str, keys
     if keys:
         before = ends["max"].groupby(level=list(range(len(keys)))).shift()
     later = before.notna()
-    if later.any() and (ends["min"] <= before)[later].all():
+    is_anew = later.any() and (ends["min"] <= before)[later].all()
+    if is_anew and not rises_in_runs(rows, training, keys):  # else epochs begin anew, such as after a restart
         return epoch
     return None
 
