@@ -193,3 +193,14 @@ def test_labels_with_and_without_decimals_are_one(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("agent,seed,step,score\na,1,0,1.5\na,1.0,1,2.5\na,2.0,0,3.5\n")
     assert read(path)["seed"].tolist() == [1.0, 1.0, 2.0]
+
+
+def test_a_first_row_of_scores_is_no_header(path):
+    path.write_text("a,1,0,1.5\na,1,9,2.5\nb,1,0,1.5\nb,1,9,2.5\n")
+    with refused("path", cure="Write names of columns in its first line"):
+        read(path)
+
+
+def test_levels_of_training_are_names(path):
+    path.write_text("algo,seed,0,9\na,1,1.5,2.5\nb,1,2.5,3.5\n")
+    assert list(read(path)) == ["algo", "seed", "0", "9"]

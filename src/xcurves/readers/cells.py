@@ -11,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from xcurves.core.direction import looks_like_score
+from xcurves.core.direction import says_higher
 from xcurves.core.names import dim_of, is_clock, is_step
 from xcurves.core.refusal import UNSAID, Choices, Refusal, give
 from xcurves.core.validation import check_choice
 
 Decimal = Literal[",", "."]
-_GAPS = frozenset(["", "-", "--", "n.a.", "n/a", "na", "nan", "none", "null"])
+_GAPS = frozenset(["", "-", "--", "–", "—", "?", "n.a.", "n/a", "na", "nan", "none", "null"])
 _PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
 _NAME = re.compile(r"[-+]?0\d+")
 _DECIMAL_COMMA = re.compile(r"[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+),\d+(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -147,21 +147,21 @@ def _mark_of_thousands(cells: Sequence[str], name: str) -> str | None:
         return of_points if sure else ""
 
     are_groups = all(map(_GROUPS[","].fullmatch, commas))
-    are_decimals = all(map(_DECIMAL_COMMA.fullmatch, commas))
+    # Points of three digits each may mark thousands beside decimal commas.
+    sure = are_groups and (any(map(_SURE[","].fullmatch, commas)) or bool(points and not of_points))
     decimal = _decimal.get()
-    if decimal == "," or (decimal is None and not are_groups):
+    if not are_groups or (decimal == "," and not sure):
+        if not all(map(_DECIMAL_COMMA.fullmatch, commas)):
+            return None
         if any("." in cell for cell in commas):
             if points and not of_points:
                 return None
             of_points = "."
-        return of_points if are_decimals else None
-    if not are_groups:
-        return None
-    sure = any(map(_SURE[","].fullmatch, commas)) or bool(points)
+        return of_points
     # 900 beside 1,234 has no three decimals.
     below = bool(rest) and all(len(cell.lstrip("+-")) < 4 for cell in rest)
     # Steps are counts.
-    if decimal is None and not (sure or below or is_step(name)):
+    if decimal is None and (of_points or not (sure or below or is_step(name))):
         _ask_of_commas(commas[0], name)
     return ","
 
@@ -183,7 +183,7 @@ def _ask_of_commas(cell: str, name: str) -> None:
 
 def _measures(name: object, column: pd.Series[Any]) -> bool:
     """Return whether a column is measured: by its name, or as most of its cells differ. Labels may be 70M and 160M."""
-    known = is_step(name) or is_clock(name) or looks_like_score(name)
+    known = is_step(name) or is_clock(name) or says_higher(name) is not None
     return known or column.nunique() > max(len(column) / 2, 3)
 
 

@@ -224,17 +224,20 @@ def _are_places(rows: pd.DataFrame, files: Sequence[Path], *, is_run: bool) -> b
 
 def _in_one_unit(kept: dict[int, pd.DataFrame]) -> dict[str, str]:
     """Return the unit of each column, to which runs that have another one are brought; a column without is left out."""
-    seen: dict[str, set[str]] = {}
+    with_unit = {name for rows in kept.values() for name in rows.attrs.get("units", {})}
+    seen: dict[str, set[str]] = {name: set() for name in with_unit}
     for rows in kept.values():
-        for name, unit in rows.attrs.get("units", {}).items():
-            seen.setdefault(name, set()).add(unit)
+        for name in with_unit & set(rows.columns):
+            if rows[name].notna().any():
+                seen[name].add(rows.attrs.get("units", {}).get(name, ""))
     units = {name: next(iter(found)) for name, found in seen.items() if len(found) == 1}
     for name in seen.keys() - units.keys():
         of_one = {unit: with_one_unit([f"1{unit}"]) for unit in seen[name]}
         common = {unit for factor, unit in of_one.values() if factor}
         can_be = len(common) == 1 and all(factor for factor, _ in of_one.values())
         if not can_be:
-            provenance.warn(f"{name!r} has unlike units in runs, {', '.join(sorted(seen[name]))}, and is left out")
+            unlike = [unit or "none" for unit in sorted(seen[name])]
+            provenance.warn(f"{name!r} has unlike units in runs, {', '.join(unlike)}, and is left out")
         for number, rows in kept.items():
             factor, _ = of_one.get(rows.attrs.get("units", {}).get(name, ""), (None, ""))
             if name in rows and can_be and factor:
@@ -243,7 +246,7 @@ def _in_one_unit(kept: dict[int, pd.DataFrame]) -> dict[str, str]:
                 kept[number] = rows.drop(columns=name)
         if can_be:
             units[name] = common.pop()
-    return units
+    return {name: unit for name, unit in units.items() if unit}
 
 
 def find_runs(

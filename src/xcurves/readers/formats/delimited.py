@@ -197,8 +197,17 @@ def sniff(lines: Sequence[str]) -> Dialect:
     if set(found) == {_BLANKS} and not found[_BLANKS][0]:
         found = {}
     delimiter = max(found, key=lambda each: found[each], default=",")
-    first = _fields(lines[0], delimiter)
-    return Dialect(delimiter, not (len(first) > 1 and all(map(_is_number, first))))
+    rows = [_fields(line, delimiter) for line in lines if not _RULE.fullmatch(line)]
+    return Dialect(delimiter, not (len(rows[0]) > 1 and _is_row(rows[0], rows[1:])))
+
+
+def _is_row(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first line has no names: numbers, and beside them only words that stand below them again."""
+    words = {place: cell for place, cell in enumerate(first) if not _is_number(cell)}
+    below = [{place: row[place] for place in words if place < len(row)} for row in others]
+    return len(words) < len(first) and all(
+        any(row.get(place) == word for row in below) for place, word in words.items()
+    )
 
 
 def check_fields(data: bytes, path: Path, delimiter: str = ",", first_line: int = 1) -> None:

@@ -27,14 +27,14 @@ _ONE = re.compile(NUMBER, re.IGNORECASE)
 # fairseq/logging/progress_bar.py: `print` and `log` of SimpleProgressBar and JsonProgressBar.
 _FAIRSEQ = re.compile(r"(?:(?:.{0,40}?\| INFO \| (\w{1,40}+) )?\| |(?=\{))(epoch (\d++).*+|\{\"epoch\": .*\})$")
 _SUBSET = re.compile(r"valid on '([^']{1,80}+)' subset")
-_PIPED = re.compile(rf"(?<!\w)([A-Za-z_]\w{{0,80}}+)[ =]({NUMBER})(?=$|[ ,|])", re.IGNORECASE)
+_PIPED = re.compile(rf"(?<!\w)([A-Za-z_]\w{{0,80}}+)[ =]({NUMBER})(?=$|[ |]|,(?!\d))", re.IGNORECASE)
 
 # mmcv/runner/hooks/logger/text.py and mmengine/runner/log_processor.py.
 _MM = re.compile(
     r"(?:.{0,80}?- INFO - )?(Epoch|Iter)(?:\((\w{1,10}+)\))?+ {0,10}+\[ {0,10}+(\d++)(?:/\d++)?+\]"
     r"(?:\[ {0,10}+(\d++)(?:/(\d++))?+\])?+\s"
 )
-_MM_PAIR = re.compile(rf"(?<![\w./@-])([A-Za-z_][\w./@-]{{0,80}}+): ({NUMBER})(?=[\s,]|$)", re.IGNORECASE)
+_MM_PAIR = re.compile(rf"(?<![\w./@-])([A-Za-z_][\w./@-]{{0,80}}+): ({NUMBER})(?=\s|,(?!\d)|$)", re.IGNORECASE)
 _MM_CLOCKS = {"time", "data_time", "memory", "lr"}
 
 # llm.c: llmc/logger.h; build-nanogpt: train_gpt2.py, `log_file`.

@@ -21,7 +21,10 @@ _LONGEST_LINE = 10_000  # characters; a longer one is no line of a log
 
 # All that repeats is possessive (*+, ++) or bounded, so that the time is linear in a line, whoever wrote it.
 _WORDS = "global_step|steps?|timesteps?|iterations?|iter|it|epochs?|episodes?|rounds?|batch|env_steps?"
-_END = r"(?=[\s,;|)\]}]|$)"
+_AFTER = r"[\s;|)\]}]|,(?!\d)|$"  # a number; a comma before a digit is a mark in it
+_END = rf"(?={_AFTER})"
+# With marks of thousands or decimals: all cells of a column say which they are.
+_WRITTEN = rf"(?:[-+]?\d++(?:,\d++)++(?:\.\d++)?+(?:e[-+]?\d++)?+|{_NUM})"
 # What a logger writes before: times, its level.
 _BEFORE = re.compile(
     r"(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d(?:T\d\d:\d\d)?[^A-Za-z\[(]*+(?:Z\b)?"
@@ -29,8 +32,9 @@ _BEFORE = re.compile(
     r"|\[?(?:INFO|DEBUG)\b\]?|[-\s:|]++)*+",
     re.IGNORECASE,
 )
+_OF_MOST = r"(?:\s*+/\s*+\d++(?:,\d{3})*+)"  # 3/10,000
 _STEP = re.compile(
-    rf"[-\s\[(*]*+({_WORDS})\s*+(?:([:=])\s*+|(?<=\s)[\[(]?)(\d++)(?:\s*+/\s*+\d++)?+{_END[:-3]}|:|$)",
+    rf"[-\s\[(*]*+({_WORDS})\s*+(?:([:=])\s*+|(?<=\s)[\[(]?)(\d{{1,3}}(?:,\d{{3}})++|\d++){_OF_MOST}?+(?={_AFTER}|:)",
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"[-\s(*]*+\[(\d++)\]\s")
@@ -38,11 +42,11 @@ _NUMBERED = re.compile(r"(\d++):\s++(?=[A-Za-z_])")  # of CatBoost
 # The rest of a time: 1m 10s.
 _UNIT = r"([A-Za-z%]{0,20}+(?: \d{1,9}+(?:\.\d{0,9}+)?(?:ms|h|m|s)(?=[\s,;|)]|$)){0,4}+)"
 _KEYED = re.compile(
-    rf"(?<![A-Za-z_])([A-Za-z_][\w'./#@ -]{{0,80}}?)\s{{0,40}}+[:=]\s{{0,40}}+({_NUM})(?:/\d++)?+{_UNIT}{_END}",
+    rf"(?<![A-Za-z_])([A-Za-z_][\w'./#@ -]{{0,80}}?)\s{{0,40}}+[:=]\s{{0,40}}+({_WRITTEN})(?:/\d++)?+{_UNIT}{_END}",
     re.IGNORECASE,
 )
 _NAKED = re.compile(
-    rf"(?:^|[,;|]\s*+|\s-\s)([A-Za-z_][\w./-]*+(?: [A-Za-z_][\w./-]*+)?) ({_NUM})([A-Za-z%]{{0,20}}+){_END}",
+    rf"(?:^|[,;|]\s*+|\s-\s)([A-Za-z_][\w./-]*+(?: [A-Za-z_][\w./-]*+)?) ({_WRITTEN})([A-Za-z%]{{0,20}}+){_END}",
     re.I,
 )
 _QUOTED = re.compile(
@@ -132,13 +136,13 @@ def said_in(line: str, after_clock: str) -> Said | None:
         return _of_dict(line)
     step = _STEP.match(after_clock)
     if step:
-        rest = re.sub(r"^\s*+/\s*+\d++", "", after_clock[step.end(3) :])
+        rest = re.sub(rf"^{_OF_MOST}", "", after_clock[step.end(3) :])
         named = bool(step[2]) or rest.lstrip()[:1] in (":", "]", ")", ",", "|", "-")
         if not named:
             return None
         return _said(
             step[1],
-            float(step[3]),
+            float(step[3].replace(",", "")),
             _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]),
         )
     of_all = _OF_ALL.match(after_clock)
@@ -188,10 +192,15 @@ def rows_of(said: list[Said]) -> tuple[pd.DataFrame, dict[str, str], list[str]]:
     return table, found, mixed
 
 
-def _in_one_unit(cells: list[str], units: set[str]) -> tuple[Sequence[float] | None, str]:
-    """Return cells as numbers, and their unit: that of all, or one to which all can be brought."""
+def _in_one_unit(cells: list[str], units: set[str]) -> tuple[Sequence[float | str] | None, str]:
+    """Return cells as numbers, and their unit: that of all, or one to which all can be brought.
+
+    Cells with commas stay text: what these mark, the cells of all runs say.
+    """
     if len(units) > 1 or " " in next(iter(units)):
         return with_one_unit(cells)
+    if any("," in cell for cell in cells):
+        return cells, ""
     (unit,) = units
     plain = [cell.removesuffix(unit) for cell in cells]
     return [int(cell) if cell.isdecimal() else float(cell) for cell in plain], unit
