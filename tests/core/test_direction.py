@@ -29,7 +29,7 @@ LOWER = names_of(
     valid/cross_entropy val/bits_per_byte negative_log_likelihood neg_accuracy negative_elbo mean_rank
     optimality_gap wall_time latency_p99 latency_ms time_s error_rate error_pct loss_ema rmse_cv wer@5
     top-1_error CELoss logLoss valBPB mean_fit_time total_cost average_distance loss_total_mean time_per_step
-    fid_score
+    fid_score err5 loss_1 1-accuracy one_minus_auc minus_return cost_per_success seconds_per_step val_loss2
     """
 )
 HIGHER = names_of(
@@ -38,7 +38,7 @@ HIGHER = names_of(
     reduction improvement survival lifetime uptime throughput fps val_acc test/accuracy AverageEpRet
     episodic_return neg_log_loss neg_mean_squared_error mean_test_neg_log_loss log_likelihood time_score
     cost_saving cost_savings rank_correlation error_reduction time_saved success_rate recall@10 F1Score valAUC
-    mean_reciprocal_rank test_score
+    mean_reciprocal_rank test_score acc1 top-5_acc mAP50 minus_loss return_per_episode 1-nn_accuracy 1_acc
     """
 )
 UNKNOWN = names_of(
@@ -46,6 +46,7 @@ UNKNOWN = names_of(
     loss_scale explained_variance survival_time episode_time alive_time up_time episode_length alive_duration
     survival_duration lossless value y metric learning_rate total false_negative_rate rank_of_matrix
     gap_filled distance_travelled costly timeline uptime_seconds lifetime_duration
+    error_score loss_score cost_return tokens_per_second samples_per_seconds d2_log_loss_score
     """
 )
 

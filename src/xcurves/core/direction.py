@@ -60,13 +60,16 @@ _ENDINGS = names_in(
     "cv ema epoch step per k top ms s sec secs us ns pct percent rate"
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
-_NEGATIVE = names_in("neg negative")
+_NEGATIVE = names_in("neg negative minus")
+_ONE_MINUS = re.compile(r"\s*1\s*[-−]")  # 1 - accuracy
 # false_negative_loss is no loss with its sign turned
 _COUNTED = names_in("true false")
 _LIKELIHOODS = names_in("likelihood")  # the negative of one is a loss
 _TIMES = names_in("time times duration seconds")
 # of which a long time may be good
 _LASTING = names_in("survival episode ep alive up uptime life lifetime")
+_COSTS = names_in("cost costs violations")
+_OF_ANYTHING = names_in("score scores return returns ret reward rewards rew")  # cost_return, loss_score say nothing
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
 _BY_NAME = "the name "
@@ -115,6 +118,8 @@ def says_higher(name: object) -> bool | None:
     before, ending = _known_ending(name)
     if not ending:
         return None
+    if before == ["1"] and _ONE_MINUS.match(str(name)):
+        before = ["minus"]
     return _says_ending(before, ending)
 
 
@@ -145,14 +150,20 @@ def _known_ending(name: object) -> tuple[list[str], str]:
         words.pop()
     for start in range(len(words)):
         ending = "_".join(words[start:])
-        if ending in LOW | HIGH:
-            return words[:start], ending
+        for known in (ending, ending.rstrip("0123456789")):  # acc1, err5
+            if known in LOW | HIGH and words[:start][-1:] != ["per"]:
+                return words[:start], known
+    if "per" in words[1:]:  # of cost_per_success the first says it
+        return _known_ending("_".join(words[: words.index("per")]))
     return words, ""
 
 
 def _says_ending(before: Sequence[str], ending: str) -> bool | None:
     """Return whether higher is better of a name with known last words, by the words before them."""
-    if ending in _TIMES and before and before[-1] in _LASTING:
+    last = "".join(before[-1:])
+    if ending in _TIMES and last in _LASTING:
+        return None
+    if ending in _OF_ANYTHING and last in ERRORS | LOSSES | _COSTS:
         return None
     is_turned = False
     for place, word in enumerate(before):
