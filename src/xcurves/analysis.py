@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -43,16 +43,28 @@ def answering(curves: xr.DataArray) -> list[str]:
         refused = _refusal(kind, curves)
         if refused is None or not refused.obvious:
             found.append(name)
-    if curves.sizes.get("algorithm", 1) > 1:
-        return found
+    of_points = [name for name in found if name in _parts_of_points(curves)]
+    if of_points or curves.sizes.get("algorithm", 1) > 1:
+        return of_points or found
     # Nobody misses comparisons of a single algorithm where there is something else to say.
     of_one = [name for name in found if _refusal(kinds.kind(kinds.PARTS[name]), curves) is None]
     return of_one or found
 
 
+def _parts_of_points(curves: xr.DataArray) -> list[str]:
+    """Return the parts for runs that are points, such as of a law: their means tell nothing of algorithms."""
+    return [name for name, kind in kinds.PARTS.items() if kinds.MARKS.get(kind) in curves.coords]
+
+
 def _parts() -> dict[str, ResultKind]:
     """Return the kinds that take part in an analysis, by their groups."""
     return {name: kinds.kind(of_part) for name, of_part in kinds.PARTS.items()}
+
+
+def _take_groups(parts: Iterable[str]) -> bool:
+    """Return whether one of some parts compares in groups of tasks."""
+    made = [kinds.kind(kinds.PARTS[name]) for name in parts]
+    return any(kind.part is not None and "by" in kind.part.options for kind in made)
 
 
 def _refusal(kind: ResultKind, curves: xr.DataArray) -> NotApplicableError | None:
@@ -71,6 +83,7 @@ def analyze(
     include: Sequence[str] | None = None,
     paired: bool | None = None,
     reference: Hashable | None = None,
+    by: str | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     progress: bool | None = None,
@@ -92,6 +105,9 @@ def analyze(
     reference : hashable, optional
         An algorithm: pairs are those with it only, "other - reference". None: all pairs, and for parts that can only
         compare with one the algorithm that ``curves.attrs["reference"]`` names, else the first.
+    by : str, optional
+        As of `across_tasks`: the coordinate of the tasks whose labels are groups, such as suites, in each of which
+        pairs are compared too.
     n_resamples : int, optional
         Largest number of reassignments, for anova, pairwise and profile.
     confidence_level : float, default 0.95
@@ -154,6 +170,7 @@ def analyze(
     wanted: Sequence[Any] = [include]
     if include is None:
         wanted = [name for name, kind in _parts().items() if kind.part and not kind.part.on_request]
+        wanted = _parts_of_points(curves) or wanted
     elif isinstance(include, list | tuple):
         wanted = include
     for name in wanted:
@@ -176,6 +193,7 @@ def analyze(
         "n_resamples": validation.check_count("n_resamples", n_resamples),
         "paired": matched_runs.resolved(curves, paired),
         "reference": reference,
+        "by": by,
         "confidence_level": confidence_level,
     }
     for_some = {"progress": progress}
@@ -205,6 +223,8 @@ def analyze(
     if rng is None and not drawn:
         entropy = 0
     left_out = {name: str(why) for name, why in refused.items() if not why.obvious or include is not None}
+    if by is not None and not _take_groups(results):
+        raise Refusal("by", by, "is for scores of several tasks", "Leave it out")
     if not results:
         raise _refused({name: refused[name] for name in left_out})
     # Those that nobody would expect are no reason to warn.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import xcurves
 from xcurves.__main__ import main
@@ -26,6 +29,40 @@ def test_a_table_of_trials_reaches_best_of_k_by_its_name(tmp_path, monkeypatch, 
     by_hand = frame.curves.to_dataarray(training=None).curves.tuning_curve()
     with xcurves.archive.read("trials-analysis.nc") as tree:
         np.testing.assert_allclose(tree["tuning_curve"]["best_median"], by_hand["best_median"], rtol=1e-12)
+
+
+def test_a_table_of_one_search_reaches_best_of_k_by_what_is_proposed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    accuracy = np.random.default_rng(1).random(30)
+    pd.DataFrame({"number": range(30), "accuracy": accuracy}).to_csv("search.csv", index=False)
+    assert main(["search.csv", "--include", "tuning_curve"]) == 2
+    told = capsys.readouterr().err
+    assert "if all scores are of one: --algorithm none" in told
+    command = shlex.split(told.partition("Type: ")[2])
+    assert main(command[3:]) == 0
+    by_hand = xr.DataArray([accuracy], {"algorithm": [0]}, ("algorithm", "run"), name="accuracy").curves.tuning_curve()
+    with xcurves.archive.read("search-analysis.nc") as tree:
+        np.testing.assert_allclose(tree["tuning_curve"]["best_median"].squeeze(), by_hand["best_median"].squeeze())
+
+
+def test_points_of_several_laws_are_compared_by_their_laws_alone(tmp_path, monkeypatch, capsys):
+    """Of larger models the mean loss is lower, whatever their method."""
+    monkeypatch.chdir(tmp_path)
+    sizes, tokens = np.meshgrid([1e6, 3e6, 1e7, 3e7, 1e8], [1e8, 3e8, 1e9, 3e9])
+    noise = np.random.default_rng(0).normal(0, 0.005, sizes.shape)
+    both = []
+    for method, scale in (("small", 1), ("large", 100)):
+        losses = 1.7 + 400 / (scale * sizes) ** 0.34 + 410 / tokens**0.28 + noise
+        points = {"method": method, "N": scale * sizes.ravel(), "D": tokens.ravel(), "loss": losses.ravel()}
+        both.append(pd.DataFrame(points))
+    frame = pd.concat(both)
+    frame.to_csv("laws.csv", index=False)
+    assert main(["laws.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "read as algorithm = method, " in said
+    assert "each row is a point of a scaling law" in said
+    assert "is shown to be" not in said
+    assert set(frame.curves.to_dataarray().curves.analyze(rng=0)) == {"curves", "scaling_law"}
 
 
 def test_a_table_of_sizes_and_tokens_reaches_the_law(tmp_path, monkeypatch, capsys):

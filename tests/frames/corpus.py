@@ -45,6 +45,7 @@ class Read:
     groups: str = ""
     says: str = ""  # words of the line of the shell
     difference: float | None = None  # at the last level: the first algorithm less the second
+    mean: float | None = None  # at the last level: of the first algorithm
 
 
 @dataclass(frozen=True)
@@ -851,6 +852,12 @@ INPUTS["points of a scaling law"] = Input(
     one(law),
     Read(None, None, None, "loss", (), True, 1, 12, 1, says="model_size = N, tokens = D"),
 )
+OF_LAWS = Read("arch", None, None, "loss", (), True, 2, 12, 1, says="each row is a point of a scaling law")
+for NAME in ("arch", "method"):
+    INPUTS[f"points of a scaling law of each {NAME}"] = Input(
+        one(lambda name=NAME: pd.concat([law().assign(**{name: each}) for each in AB])),
+        replace(OF_LAWS, algorithm=NAME),
+    )
 INPUTS["curves over tokens are no points of a law"] = Input(
     one(lambda: rows(model_size=[1, 2, 4], seed=[0, 1], tokens=[1e8, 3e8, 1e9], value="loss")),
     Asks(
@@ -872,6 +879,46 @@ def ended(*states: str) -> pd.DataFrame:
 INPUTS["runs that failed"] = Input(
     one(lambda: ended("crashed", "FAIL").assign(acc=lambda each: each["acc"].where(each["state"] == "finished"))),
     Read("model", "seed", None, "acc", (), False, 2, 4, 1),
+)
+
+
+def stopped(state: str, *, others: str = "finished") -> pd.DataFrame:
+    """Return curves of runs, of which the last ended in a state after two of its three steps, without further rows."""
+    frame = rows(model=AB, seed=range(4), step=[0, 10, 20], value="return")
+    last = (frame["model"] == AB[1]) & (frame["seed"] == 3)
+    return frame.assign(state=np.where(last, state, others))[~last | (frame["step"] < 20)]
+
+
+OF_STOPPED = Read("model", "seed", "step", "return", (), False, 2, 4, 3)
+FAILED = replace(OF_STOPPED, says="levels after the last score of runs that failed have the worst one, as state says")
+for STATE in ("crashed", "FAIL", "timeout", "Out of memory", "diverged"):
+    INPUTS[f"a run that ended before the others, {STATE}"] = Input(one(lambda state=STATE: stopped(state)), FAILED)
+INPUTS["a run that ended before the others is going on"] = Input(one(lambda: stopped("running")), OF_STOPPED)
+for STATE in ("killed", "CANCELLED", "preempting", "unheard of"):
+    INPUTS[f"a run that ended before the others, {STATE}"] = Input(
+        one(lambda state=STATE: stopped(state)),
+        Asks(
+            f"has runs that were {STATE}",
+            2,
+            {"state=finished": replace(OF_STOPPED, runs=4), "--missing-scores failed": OF_STOPPED},
+        ),
+    )
+INPUTS["killed runs beside some that finished or are going on"] = Input(
+    one(
+        lambda: stopped("killed", others="running").assign(
+            state=lambda each: each["state"].where(each["seed"] > 0, "done")
+        )
+    ),
+    Asks("has runs that were killed", 3),
+)
+INPUTS["killed runs beside some that failed"] = Input(
+    one(lambda: stopped("killed").assign(state=lambda each: each["state"].where(each["seed"] > 0, "crashed"))),
+    Asks("has runs that were killed", 1, {"--missing-scores failed": OF_STOPPED}),
+)
+INPUTS["states that say nothing of failures"] = Input(one(lambda: stopped("warm", others="cold")), OF_STOPPED)
+INPUTS["algorithms that are True and False"] = Input(
+    one(lambda: rows(algo=[True, False], seed=range(3), step=[0, 5])),
+    Read("algo", "seed", "step", "score", (), False, 2, 3, 2),
 )
 INPUTS["runs that were killed"] = Input(
     one(lambda: ended("killed", "preempted")),

@@ -178,6 +178,41 @@ INPUTS["numbers, a point in front beside a comma elsewhere"] = Input(
 )
 INPUTS["numbers, times of the day"] = Input(one(lambda: written("0:05:30", "0:01:00")), levels(2))
 INPUTS["numbers, three decimals everywhere"] = Input(one(lambda: written("1,234", "2,500")), Refuses("'1,234'"))
+INPUTS["numbers, three decimals behind either mark"] = Input(one(lambda: written("1,234", "2.500")), Refuses("'1,234'"))
+INPUTS["numbers, a decimal comma beside --decimal ."] = Input(
+    one(lambda: written("0,912", "1,5").assign(size="1,234")), levels(2), ("--decimal", ".")
+)
+INPUTS["numbers, words among them"] = Input(
+    one(lambda: written("0.5", "0.75", "diverged")), Refuses("the column return has text in 4 rows, first 'diverged'")
+)
+
+
+def printed(*scores, line="step={step} reward={score}"):
+    """Return a log of text of each of four runs, with scores of two runs in turn at steps 1, 2, ..."""
+    logs = {}
+    for name in AB:
+        for run in range(2):
+            said = [line.format(step=step, score=score) for step, score in enumerate(scores[run], 1)]
+            logs[f"logs/{name}/{run}/log.txt"] = "\n".join([*said, ""])
+    return logs
+
+
+def of_logs(mean, lower=False):
+    """Return the right reading of such logs: the mean of the first algorithm at the last step, less the second's."""
+    return Read("algorithm", "run", None, None, (), lower, 2, 2, 2, mean=mean)
+
+
+DECIMALS = printed(["0,912", "0,5"], ["0,8", "0,25"], line="epoch: {step}, loss: {score}, acc: 0,5")
+INPUTS["logs, decimal commas"] = Input(lambda: DECIMALS, of_logs(0.375, lower=True), ("--value", "loss"))
+INPUTS["logs, steps and scores in thousands"] = Input(
+    lambda: printed(["1,234.5", "2,000.5"], ["950.5", "1,000.5"], line="step {step},000: reward {score}"),
+    replace(of_logs(1500.5), training="step"),
+)
+INPUTS["logs, K in one run only"] = Input(lambda: printed(["1.5K", "2K"], ["900", "1000"]), of_logs(1500.0))
+INPUTS["logs, % in one run only"] = Input(
+    lambda: printed(["90%", "91%"], ["0.9", "0.92"], line="step={step} acc={score}"),
+    Refuses("no column of numbers could be the score"),
+)
 for MARK in (",", "."):
     INPUTS[f"numbers, --decimal {MARK}"] = Input(one(lambda: written("1,234", "2,500")), levels(2), ("--decimal", MARK))
 

@@ -26,6 +26,11 @@ def table(first: str | None = "dataset", *, columns: tuple[str, ...] = ("svm", "
     return frame
 
 
+def with_cell(frame: pd.DataFrame, cell: str) -> pd.DataFrame:
+    """Return the scores with another cell in the third row of tree."""
+    return frame.assign(tree=frame["tree"].astype(object).where(frame.index != 2, cell))
+
+
 TASKS = Read("algorithm", None, None, "score", ("dataset",), False, 2, n_tasks=6)
 
 
@@ -46,6 +51,11 @@ for NAME, MADE in {
     "svm_lo": lambda frame: frame["svm"] - 0.5,
     "tree_hi": lambda frame: frame["tree"] + 0.5,
     "count": lambda frame: range(len(frame)),
+    "difference": lambda frame: frame["svm"] - frame["tree"],
+    "p-value": lambda frame: frame["svm"] / 10,
+    "stderr": lambda frame: frame["svm"] / 7,
+    "upper": lambda frame: frame["svm"] + 0.5,
+    "n": lambda frame: range(len(frame)),
 }.items():
     INPUTS[f"wide, a column {NAME}"] = Input(
         one(lambda name=NAME, made=MADE: table().assign(**{name: made})),
@@ -72,6 +82,21 @@ INPUTS["wide, scores of several metrics"] = Input(
         1,
         {"--value Accuracy": Read("algorithm", "fold", None, "Accuracy", (), False, 2, 6, matched=True)},
     ),
+)
+
+for MARK in ("–", "—", "?", "-"):
+    INPUTS[f"wide, {MARK} is a gap"] = Input(
+        one(lambda mark=MARK: with_cell(table(), mark)), replace(TASKS, says="columns are the algorithms")
+    )
+for CELL in ("timeout", "7.5*", "7.5±0.1"):
+    for COLUMNS in (("svm", "tree"), ("svm", "tree", "knn")):
+        INPUTS[f"wide, {CELL} is no number of {len(COLUMNS)} columns"] = Input(
+            one(lambda cell=CELL, columns=COLUMNS: with_cell(table(columns=columns), cell)),
+            Refuses(f"the column tree has text in a row, first '{CELL}' in row 2"),
+        )
+INPUTS["wide, a word among numbers of rows without names"] = Input(
+    one(lambda: with_cell(table(None, columns=("svm", "tree", "knn")), "timeout")),
+    Refuses("the column tree has text in a row"),
 )
 
 # --- what rows are ---
@@ -110,13 +135,27 @@ def ending(*last: tuple[Any, ...]) -> Callable[[], Files]:
     return one(lambda: pd.concat([table().astype(object), rows]))
 
 
-for LABEL in ("average", "Avg.", "Mean rank", "rank", "Total", "median", "std"):
+def with_gap() -> pd.DataFrame:
+    """Return the table without one score."""
+    return table().assign(tree=lambda frame: frame["tree"].where(frame["dataset"] != "r"))
+
+
+for LABEL in ("average", "Avg.", "Mean rank", "rank", "Total", "median", "std", "Overall"):
     INPUTS[f"wide, the last row is {LABEL}"] = Input(ending((LABEL, 1.5, 1.25)), TASKS)
-for LABEL in ("W/T/L", "win/tie/loss"):
+for LABEL in ("W/T/L", "win/tie/loss", "W-T-L", "Wins / ties / losses"):
     INPUTS[f"wide, the last row is {LABEL}"] = Input(ending((LABEL, "3/1/2", "2/1/3")), TASKS)
 INPUTS["wide, an average and a row of wins"] = Input(ending(("Average", 4.5, 5.5), ("W/T/L", "3/1/2", "2/1/3")), TASKS)
 MEANS = table()[["svm", "tree"]].mean()
 INPUTS["wide, means of one digit"] = Input(ending(("all", *MEANS.round(1))), TASKS)
+INPUTS["wide, means of columns with a gap"] = Input(
+    one(
+        lambda: pd.concat([with_gap(), with_gap()[["svm", "tree"]].mean().round(3).to_frame().T.assign(dataset="all")])
+    ),
+    TASKS,
+)
+INPUTS["wide, the first row has the means of all"] = Input(
+    one(lambda: pd.concat([MEANS.round(3).to_frame().T.assign(dataset="average"), table()])), TASKS
+)
 INPUTS["wide, one mean and another number"] = Input(ending(("all", MEANS["svm"], 3.25)), replace(TASKS, n_tasks=7))
 INPUTS["wide, a task in the middle is called like a mean"] = Input(
     one(lambda: table().assign(dataset=["p", "mean-field", "r", "s", "t", "u"])), TASKS

@@ -152,6 +152,8 @@ def check(curves: xr.DataArray, right: corpus.Read) -> None:
         last = curves.isel(training=-1).mean([*tasks, "run"])
         found = float(last.isel(algorithm=0) - last.isel(algorithm=1))
         assert found == pytest.approx(right.difference, abs=0.005)
+    if right.mean is not None:
+        assert float(curves.isel(training=-1, algorithm=0).mean()) == pytest.approx(right.mean)
 
 
 def alike(one: xr.DataArray, other: xr.DataArray) -> None:

@@ -73,6 +73,7 @@ class DataArrayCurves:
         include: Sequence[str] | None = None,
         paired: bool | None = None,
         reference: Hashable | None = None,
+        by: str | None = None,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         progress: bool | None = None,

@@ -87,7 +87,8 @@ def run_job(options: argparse.Namespace) -> int:
             written += _write(tree, files_of_value, options, what)
             outputs.keep_answer(tree, options)
             terminal = terminal_of(sys.stdout)
-            print(f"{text_of(tree, _in_full(options), all_pairs=all_pairs, terminal=terminal)}\n")
+            how = {"all_pairs": all_pairs, "details": options.by is not None}
+            print(f"{text_of(tree, _in_full(options), terminal=terminal, **how)}\n")
             for name, path in files_of_value.items():
                 if path is not None:
                     print(f"{_WRITTEN[name]}: {path}")
@@ -244,7 +245,7 @@ def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
 
 def _analysis(curves: xr.DataArray, options: argparse.Namespace, what: str) -> xr.DataTree:
     """Return the analysis that is asked for, for an answer its only part."""
-    given = {name: getattr(options, name) for name in ("paired", "n_resamples", "confidence_level", "rng")}
+    given = {name: getattr(options, name) for name in ("paired", "by", "n_resamples", "confidence_level", "rng")}
     include = options.include
     if what == "answer":
         curves = _joined_tasks(curves)

@@ -27,7 +27,7 @@ _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs t
 Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
 if there are several. The names of columns are recognised, or asked for in one message.
 Without ARCHIVE: five classifiers over sixteen tasks, whose curves come with the package."""
-NONE = "none"  # of --training and --extra: there is none
+NONE = "none"  # of --algorithm, --training and --extra: there is none
 WORST = "worst"  # of --fill-failed
 _EPILOG = """examples:
   The curves that come with the package; results in benchmark-answer.nc, a page in benchmark.html:
@@ -127,7 +127,8 @@ class Parser(argparse.ArgumentParser):
         add = self.add_argument_group(f"names in {metavar}").add_argument
         words = "column or variable of the scores; may be repeated: each has an analysis and files of its own"
         add("--value", action="append", metavar="NAME", help=words)
-        words = "column or dim of algorithm, if it has another name; several columns whose labels are joined"
+        words = "column or dim of algorithm, if it has another name; several columns whose labels are joined; none for "
+        words += "scores of one algorithm"
         add("--algorithm", nargs="+", metavar="NAME", help=words)
         words = "column or dim of run, if it has another name; several columns whose labels are joined"
         add("--run", nargs="+", metavar="NAME", help=words)
@@ -329,6 +330,8 @@ def parser() -> argparse.ArgumentParser:
     add("--task-name", metavar="NOUN", help=words)
     words = "compare the others with this one only"
     add("--reference", metavar="ALGORITHM", help=words)
+    words = "compare in each group of tasks too: a column that is the same in all rows of a task, such as suite"
+    add("--by", metavar="NAME", help=words)
     words = "let the exit status say whether this one is shown to be better than every other: 0 yes, 1 no, 3 neither"
     add("--better", metavar="ALGORITHM", help=words)
     matched = made.add_mutually_exclusive_group()

@@ -30,11 +30,17 @@ _MOST_SHOWN = 20  # pairs that are printed where they are shown
 
 
 def text_of(
-    tree: xr.DataTree, in_full: Collection[str] = (), *, all_pairs: bool = False, terminal: Terminal = PLAIN
+    tree: xr.DataTree,
+    in_full: Collection[str] = (),
+    *,
+    all_pairs: bool = False,
+    details: bool = False,
+    terminal: Terminal = PLAIN,
 ) -> str:
     """Return an analysis as text: the verdict with its tables first; of parts `in_full` all sentences and the table.
 
-    `all_pairs`: the verdict has all of its pairs, not only those that are shown to differ. The tables of the verdict
+    `all_pairs`: the verdict has all of its pairs, not only those that are shown to differ; `details`: and all of its
+    sentences. The tables of the verdict
     have bars of their intervals where the terminal has room.
     """
     parts = {name: prepare(part) for name, part in parts_of(tree).items()}
@@ -46,7 +52,7 @@ def text_of(
     if verdict is not None and verdict not in in_full:
         kind, result = parts.pop(verdict)
         paragraphs += [
-            f"{terminal.heading(kind.question)}\n{_answer(kind, result)}",
+            f"{terminal.heading(kind.question)}\n{_answer(kind, result, details=details)}",
             *_tables_of_verdict(kind, result, terminal, all_pairs=all_pairs),
         ]
     for name, (kind, result) in parts.items():
@@ -63,13 +69,13 @@ def text_of(
     return "\n\n".join(paragraphs)
 
 
-def _answer(kind: ResultKind, result: xr.Dataset) -> str:
-    """Return the answer with what must not be taken from it, and the tasks that it is without."""
+def _answer(kind: ResultKind, result: xr.Dataset, *, details: bool = False) -> str:
+    """Return the answer, its details if asked for, what must not be taken from it, and the tasks that it is without."""
     texts = kind.by_role(result)
     answer = " ".join(texts["answer"])
     if "final" in result.attrs:
         answer = f"{say_final(result)} {answer}"
-    lines = [answer, *texts["caution"]]
+    lines = [answer, *(texts["detail"] if details else []), *texts["caution"]]
 
     gone = left_out(result.attrs)
     if len(gone) == 1:

@@ -24,6 +24,7 @@ _GIVES_WAY = {
 }
 _OF_SEVERAL = ("--folders",)
 _FLAGS = ("--paired",)  # without a value
+_RENAMED = {"on": "align", "coords": "by"}  # arguments whose options have other names
 
 
 class Shell(Audience):
@@ -34,8 +35,7 @@ class Shell(Audience):
 
     def argument(self, name: str, value: object = UNSAID) -> str:
         """Return an argument as its option, with its value where that is said."""
-        if name == "on" and "align" in self.options:
-            name = "align"
+        name = _RENAMED.get(name, name)
         if name not in self.options:
             return super().argument(name, value)
         if isinstance(value, bool):
@@ -107,6 +107,7 @@ class Shell(Audience):
         return words
 
     def _of_argument(self, name: str, value: object) -> list[str] | None:
+        name = _RENAMED.get(name, name)
         if name == "higher_is_better":
             return ["--higher-is-better" if value else "--lower-is-better"]
         if name == "task" and name not in self.options:

@@ -99,7 +99,8 @@ def _tasks_of(frame: pd.DataFrame, options: argparse.Namespace) -> list[str]:
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a frame in which wide columns are rows, as options ask."""
     dims = {dim: getattr(options, dim) for dim in DIMS}
-    long, made = as_rows(frame, options.columns, options.value or [], dims, _tasks_of(frame, options))
+    kept = [*_tasks_of(frame, options), *filter(None, [getattr(options, "by", None)])]
+    long, made = as_rows(frame, options.columns, options.value or [], dims, kept)
     if options.value is None and len(made) == 1:
         options.value = made
     return long
@@ -210,7 +211,7 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for dim in DIMS:
         asked = getattr(options, dim)
-        if dim == "training" and asked == NONE and asked not in table.frame:
+        if dim != "run" and asked == NONE and asked not in table.frame:
             given[dim] = None
         elif asked is not None:
             given[dim] = asked
@@ -219,6 +220,8 @@ def _given(table: Table, options: argparse.Namespace) -> dict[str, Any]:
         given["tasks"] = tasks
     if options.task_groups is not None:
         given["passage"] = options.task_groups
+    if getattr(options, "by", None) is not None:  # which commands of single comparisons do without
+        given["coords"] = [options.by]
     given["missing_scores"] = options.missing_scores
     given["duplicates"] = options.duplicates
     given["higher_is_better"] = options.higher_is_better

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -83,9 +83,13 @@ TOKENS = names_in("d tokens n_tokens num_tokens training_tokens train_tokens")
 RUNGS = names_in("n_resources resource resources budget rung")
 # How runs ended: failed; by somebody's choice, which may hide a failure; or well.
 STATES = names_in("state status outcome")
-FAILED = names_in("crashed crash failed fail failure error errored")
-ENDED_EARLY = names_in("killed stopped pruned preempted")
-FINISHED = names_in("complete completed finished success succeeded done ok running")
+_FAILED = names_in(
+    "crashed crash failed fail failure error errored exception timeout timed_out diverged oom out_of_memory memout "
+    "memoryout node_fail"
+)
+_ENDED_EARLY = names_in("killed stopped pruned preempted preempting cancelled canceled interrupted aborted")
+_FINISHED = names_in("complete completed finished success succeeded done ok running")
+Ending = Literal["failed", "early", "well"]
 _WORDS = re.compile(r"mAP|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 
 
@@ -182,6 +186,18 @@ def is_clock(name: object) -> bool:
 def is_item(name: object) -> bool:
     """Return whether a name is that of the questions of an evaluation."""
     return _is_item_id(name) or rank_of(name, ITEMS) is not None
+
+
+def ending_of(state: object) -> Ending | None:
+    """Return how a run of this state ended, None where that is not known."""
+    plain = re.sub(r"[-\s]+", "_", str(state).strip().casefold())
+    if plain in _FAILED:
+        return "failed"
+    if plain in _ENDED_EARLY:
+        return "early"
+    if plain in _FINISHED:
+        return "well"
+    return None
 
 
 def is_passage(name: object) -> bool:

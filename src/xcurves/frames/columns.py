@@ -309,6 +309,8 @@ def _plain_label(label: object) -> str:
 def label_codes(column: pd.Series[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the labels of a column, categories in their order, anything else sorted; and each row's place in them."""
     codes: Any
+    if pd.api.types.is_bool_dtype(column):
+        column = column.astype(str)
     try:
         if isinstance(column.dtype, pd.CategoricalDtype):
             used = column.cat.remove_unused_categories().cat

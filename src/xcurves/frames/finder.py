@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from xcurves.core import matched_runs
@@ -104,10 +105,11 @@ class _Finder(Found):
         if points is not None:
             return points
         self.frame = without_text_summaries(self.frame)
-        doubt = doubt_of_columns(self.frame, self.roles)
+        known = self.roles | {"coords": self.typed.get("coords")}
+        doubt = doubt_of_columns(self.frame, known)
         if doubt is not None:
             return Reading(self.frame, doubt=doubt)
-        self.frame, wide = long_form(self.frame, self.roles)
+        self.frame, wide = long_form(self.frame, known)
         self.state = roles.states_of(self.frame, self.used)
         self._find_tasks()
         self._find_runs()
@@ -135,6 +137,7 @@ class _Finder(Found):
             doubt_of(self, given, told),
             self.numbered,
             self.numbered_by,
+            coords=tuple(as_list(self.typed.get("coords"))),
             state=self.state,
             given={role: column for role, column in self.typed.items() if role in ROLES},
         )
@@ -147,14 +150,15 @@ class _Finder(Found):
             return None
         score = self.roles.get("score")
         if score is None:
-            score, _ = find_score(self.frame, list(found))
+            score, _ = find_score(self.frame, [name for name in found if name is not None])
         if score is None or not looks_like_score(score):
             return None
-        size, tokens = found
+        size, tokens, algorithm = found
         named = {size: "model_size", tokens: "tokens"}
         made = f"each row is a point of a scaling law: model_size = {size}, tokens = {tokens}"
         return Reading(
             self.frame.rename(columns=named),
+            algorithm,
             score=score,
             made=(made,),
             coords=("model_size", "tokens"),
@@ -308,6 +312,9 @@ class _Finder(Found):
         if "run" in self.typed:
             return
         keys = self.keys("algorithm", "tasks")
+        if not keys and "algorithm" in self.typed:  # all rows are of one
+            self._take_rows_as_runs(np.arange(len(self.frame)))
+            return
         rows = self.frame if self.typed.get("missing_scores") == "failed" else self.scored
         if not keys or not rows.duplicated(keys).any() or self._has_joined_answers:
             return
@@ -318,11 +325,14 @@ class _Finder(Found):
         unused = unnamed.unused_of(self.scored, used, keys)
         if unused:
             self.made.append(f"each row is a run, {in_words(unused)} not used")
-        self.frame = self.frame.assign(**{_RUN: self.frame.groupby(keys).cumcount()})
-        known["run"] = _RUN
-        self.numbered = True
+        self._take_rows_as_runs(self.frame.groupby(keys).cumcount())
         apart = [name for name in roles.trials_in(rows, used) if not rows.duplicated([*keys, name]).any()]
         self.numbered_by = "".join(apart[:1])
+
+    def _take_rows_as_runs(self, numbers: Any) -> None:
+        self.frame = self.frame.assign(**{_RUN: numbers})
+        self.roles["run"] = _RUN
+        self.numbered = True
 
     @property
     def _has_joined_answers(self) -> bool:
@@ -338,6 +348,7 @@ class _Finder(Found):
         if known["algorithm"] is None and "algorithm" not in self.missing and not typed_none:
             used = [*self.used, *self.constant]
             labels = roles.could_be_labels(self.frame, used, self.keys("run"))
+            labels = [name for name in labels if not roles.numbers_rows(self.frame, name)]
             labels = [name for name in labels if n_labels(self.frame[name]) < len(self.frame)] or labels
             self.missing["algorithm"] = list(dict.fromkeys([*self.settings, *labels]))
         keys = self.keys("tasks", "algorithm", "run", "training")
@@ -371,7 +382,8 @@ def _refuse_dependent_trials(frame: pd.DataFrame, algorithm: Sequence[str]) -> N
 
 def _check_given(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     """Refuse a name that is of no column."""
-    for role in (*ROLES, "passage"):
+    arguments = ARGUMENTS | {"passage": "task_groups", "coords": "by"}
+    for role, argument in arguments.items():
         for column in as_list(given.get(role)):
             if column not in frame:
-                raise no_column(ARGUMENTS.get(role, "task_groups"), column, frame)
+                raise no_column(argument, column, frame)

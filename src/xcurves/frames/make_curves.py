@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,7 +44,7 @@ from xcurves.frames.mixed_runs import (
     warn_of_mixed_runs,
 )
 from xcurves.frames.reading import Reading
-from xcurves.frames.rows import OF_READING, SAY_FAILED, said_of, scores_of_rows, with_failures
+from xcurves.frames.rows import OF_READING, SAY_FAILED, said_of, scores_of_rows
 from xcurves.kernels.ragged import Rows, at_levels, own_levels
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def curves_of(
     """Return the curves that a reading says, dims (*extra, algorithm, run, training); options as of `to_dataarray`."""
     value: Any = reading.score
     training = reading.training
-    kept = [*names_of(coords, "coords"), *reading.coords]
+    kept = list(dict.fromkeys([*names_of(coords, "coords"), *reading.coords]))
     dims: dict[str, Any] = {name: name for name in names_of(reading.tasks)}
     dims |= {"algorithm": reading.algorithm, "run": reading.run, "training": training}
     frame = _without_empty_rows(reading.frame, value, training)
@@ -87,7 +87,16 @@ def curves_of(
     if training is not None:
         level = numbers(frame[training])
     scores, n_failed = scores_of_rows(frame, value, missing_scores, higher_is_better)
-    scores, failures = with_failures(reading, frame, scores, missing_scores, higher_is_better)
+    failures, ends = None, scores
+    if reading.state is not None:
+        from xcurves.frames.states import Failures  # which most frames do without
+
+        failures = Failures.of(reading, frame, missing_scores, higher_is_better)
+    if failures is not None:
+        ends = failures.of_scores(scores)
+    if training is None:
+        scores = ends
+    of_task = prod(runs.shape[-2:])  # curves
 
     # Rows of the same run and level become one, unless that is refused.
     named = Named(column_of, [value, *column_of.values(), *kept], names_of(reading.tasks), reading.given)
@@ -98,13 +107,17 @@ def curves_of(
 
         raise negative_levels(frame, level, named)
     if missing_scores is None and training is not None:
-        of_task = prod(runs.shape[-2:])
-        ask_of_ends(frame, Rows(curve, level, scores), of_task, named)
+        ask_of_ends(frame, Rows(curve, level, ends), of_task, named)
     rows, is_kept, lines = frame_rows.one_each(frame, Rows(curve, level, scores), named, duplicates, resumed=resumed)
     if training is not None and reading.run is not None:
         warn_of_episodes(frame, column_of, rows)
         warn_of_mixed_runs(frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates)
-    lines += failures
+    if failures is not None:
+        n_rows = len(rows.score)
+        if training is not None:
+            rows = failures.after_last(rows, curve, of_task)
+        if training is None or len(rows.score) > n_rows:
+            lines.append(f"{OF_READING}{failures.said(training is not None)}")
     if n_failed:
         lines.append(f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs")
     if levels == "run":
@@ -114,6 +127,8 @@ def curves_of(
         if not len(grid):
             grid = np.unique(level)
         curves = _at_grid(runs, grid, _dense(rows, runs, grid))
+        if failures is not None:
+            curves = failures.to_the_end(curves, rows, runs)
     else:
         curves, dropped = _aligned(rows, runs, asked)
         lines += dropped
@@ -250,16 +265,32 @@ def _runs(
     names = [dim for dim in dims if dim != "training"]
     coords: dict[str, NDArray[Any]] = {}
     codes = dict.fromkeys(names, np.zeros(len(frame), dtype=np.int64))
+    of_runs = [name for name in kept if not any(_is_of(frame[column], frame[name]) for column in _tasks(dims).values())]
     for dim in names:
         column = dims[dim]
         if column is not None:
             coords[dim], codes[dim] = label_codes(frame[column])
-        elif dim == "run" and kept:
+        elif dim == "run" and of_runs:
             columns = [column for column in dims.values() if column is not None]
-            coords[dim], codes[dim] = _points(frame, columns, kept)
+            coords[dim], codes[dim] = _points(frame, columns, of_runs)
     runs = xr.DataArray(np.zeros([len(coords.get(dim, [0])) for dim in names]), coords, names)
     curve = np.ravel_multi_index(tuple(codes.values()), runs.shape)
-    return runs.assign_coords({name: _coordinate(frame[name], codes["run"], curve, runs) for name in kept}), curve
+    for name in kept:
+        places = [([dim], codes[dim]) for dim, column in _tasks(dims).items() if _is_of(frame[column], frame[name])]
+        places += [(["run"], codes["run"]), (names, curve)]
+        runs = runs.assign_coords({name: _coordinate(frame[name], places, runs)})
+    return runs, curve
+
+
+def _tasks(dims: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the dims of tasks, with their columns."""
+    return {dim: column for dim, column in dims.items() if dim not in labels.DIMS and column is not None}
+
+
+def _is_of(task: pd.Series[Any], column: pd.Series[Any]) -> bool:
+    """Return whether a column groups tasks: several labels, each task one of them."""
+    of_task = column.groupby(task, observed=True).nunique()
+    return bool(of_task.max() <= 1) and len(column.dropna().unique()) > 1
 
 
 def _points(frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -272,13 +303,14 @@ def _points(frame: pd.DataFrame, columns: Sequence[str], kept: Sequence[str]) ->
 
 def _coordinate(
     column: pd.Series[Any],
-    run: NDArray[np.int64],
-    curve: NDArray[np.int64],
+    places: Sequence[tuple[Sequence[str], NDArray[np.int64]]],
     runs: xr.DataArray,
-) -> tuple[Sequence[Hashable], Any]:
-    """Return a coordinate of runs: along `run` where a run's is the same everywhere, otherwise along all dims."""
-    dims: Sequence[Hashable]
-    for dims, codes in ((["run"], run), (runs.dims, curve)):
+) -> tuple[Sequence[str], Any]:
+    """Return a coordinate along the first dims in each of whose labels it is the same; `places` has the codes of each.
+
+    These are dims of tasks that it groups, or `run`, or else all.
+    """
+    for dims, codes in places:
         groups = pd.Series(column.array).groupby(codes)
         if groups.nunique().max() <= 1:
             shape = [runs.sizes[dim] for dim in dims]
@@ -290,7 +322,7 @@ def _coordinate(
     raise Refusal(
         "coords",
         UNSAID,
-        f"coords column {column.name!r} has several values in one run",
+        Text(Words("coords ", ""), f"column {column.name!r} has several values in one run"),
         Cure(
             "Name the column in which they differ in ",
             give(extra=Verbatim("")),

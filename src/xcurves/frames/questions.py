@@ -27,6 +27,7 @@ from xcurves.frames.reading import (
     repeats,
     unknown_words,
 )
+from xcurves.frames.wide import strange_cells, with_text
 from xcurves.frames.wide_columns import runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
@@ -89,7 +90,7 @@ def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
     """Return the error that says what no column can be, and what to do."""
     frame = reading.frame
     lacking = [role for role, columns in doubt.unknown.items() if not columns] or ["run"]
-    if "score" in lacking:
+    if {"score", "algorithm"} & set(lacking):
         text = _text_among_numbers(frame)
         if text is not None:
             return text
@@ -99,9 +100,10 @@ def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
         cure = [Words(cure_of_missing_run(frame, "run", there, reading.score), "Add one, such as seed")]
     if "score" in lacking:
         cure.append(_nearest_text(frame))
-    n_columns = sum(pd.api.types.is_float_dtype(frame[name]) for name in frame)
-    if lacking == ["algorithm"] and n_columns > 1:
-        names = [str(name) for name in frame if pd.api.types.is_float_dtype(frame[name])]
+    names = [str(name) for name in frame if pd.api.types.is_float_dtype(frame[name])]
+    if lacking == ["algorithm"]:
+        cure += [", or, if all scores are of one: ", give(algorithm=None)]
+    if lacking == ["algorithm"] and len(names) > 1 and not any(map(looks_like_score, names)):
         cure += [", or, if columns are the algorithms: ", give(columns=runs_pattern(names) or "{algorithm}")]
     reason = Text(OF_FRAME, "; ".join(_NOTHING[role] for role in lacking))
     return Refusal("frame", UNSAID, reason, Cure(*cure))
@@ -110,15 +112,9 @@ def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
 def _text_among_numbers(frame: pd.DataFrame) -> Refusal | None:
     """Return the error about a column that would be numbers but for a few rows, None if there is none."""
     for name in frame.select_dtypes(exclude="number"):
-        numbers = pd.to_numeric(frame[name], errors="coerce")
-        strange = frame[name][numbers.isna() & frame[name].notna()]
+        strange = strange_cells(frame[name])
         if 0 < len(strange) < len(frame) / 2:
-            rows = f"{len(strange):,} rows"
-            if len(strange) == 1:
-                rows = "a row"
-            first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
-            reason = Text(OF_FRAME, f"the column {name} has text in {rows}, first {first}")
-            return Refusal("frame", UNSAID, reason, "Correct it, or leave it empty for a gap")
+            return with_text(strange)
     return None
 
 
@@ -127,8 +123,9 @@ def _nearest_text(frame: pd.DataFrame) -> str:
     texts: list[tuple[bool, bool, str, str]] = []
     for name in frame.select_dtypes(exclude=["number", "bool"]):
         values = frame[name].dropna().astype(str)
-        if dim_of(name) is None and len(values):
-            first = values.iloc[0]
+        strange = strange_cells(values)
+        if dim_of(name) is None and len(strange):
+            first = strange.iloc[0]
             begins = re.match(r"\W*\d", first) is not None
             texts.append((looks_like_score(name), begins, str(name), first))
     if not texts:

@@ -11,9 +11,6 @@ import pandas as pd
 from xcurves.core.direction import SCORES, looks_like_score
 from xcurves.core.names import (
     CONFIG,
-    ENDED_EARLY,
-    FAILED,
-    FINISHED,
     MODEL_SIZES,
     OF_ANSWERS,
     OF_TRIAL,
@@ -26,6 +23,7 @@ from xcurves.core.names import (
     are_parts_of_data,
     confusable,
     dim_of,
+    ending_of,
     is_clock,
     is_epoch,
     is_fold,
@@ -58,6 +56,7 @@ _FIRST_STEPS = (
 )
 SETTINGS = (CONFIG, "param_", OF_TRIAL)
 _MOST_LABELS = 50
+_MOST_CELLS = 1_000  # of a column of text that are looked at
 _FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law
 _MOST_CLOCK = 20  # values of a label of unknown name, of which most occur in one run
 _OF_ONE_RUN = 0.9
@@ -88,12 +87,22 @@ def is_measure(column: pd.Series[Any]) -> bool:
     return bool((values != values.round()).any())
 
 
+def is_mostly_measured(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether a column of no usual name has measured numbers in most cells, but text such as timeout in some."""
+    column = frame[name]
+    if dim_of(name) is not None or pd.api.types.is_numeric_dtype(column):
+        return False
+    cells = pd.Series(column.dropna().unique()[:_MOST_CELLS])
+    numbers = pd.to_numeric(cells, errors="coerce")
+    return 2 * int(numbers.notna().sum()) > len(cells) and is_measure(numbers)
+
+
 def may_be_label(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column may tell algorithms, runs or tasks apart: no measure, no step, no clock."""
     column = frame[name]
     if pd.api.types.is_datetime64_any_dtype(column) or is_measure(column):
         return False
-    if is_clock(name) or is_step(name):
+    if is_mostly_measured(frame, name) or is_clock(name) or is_step(name):
         return False
     return dim_of(name) != "training" or not pd.api.types.is_numeric_dtype(column)
 
@@ -195,6 +204,11 @@ def are_settings(frame: pd.DataFrame, name: str) -> bool:
     """Return whether decimals may be settings: each is in several rows, and the name is of no score."""
     column = frame[name]
     return is_measure(column) and not looks_like_score(name) and bool(column.value_counts().min() > 1)
+
+
+def numbers_rows(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether a column of numbers has another one in each row."""
+    return pd.api.types.is_numeric_dtype(frame[name]) and n_labels(frame[name]) == len(frame)
 
 
 def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> bool:
@@ -305,28 +319,34 @@ def seconds_of(column: pd.Series[Any]) -> pd.Series[float]:
 
 
 def states_of(frame: pd.DataFrame, used: Sequence[str]) -> str | None:
-    """Return the column that says how runs ended, if all of its labels are known."""
+    """Return the column that says how runs ended, if one of its labels is known."""
     for name in _free(frame, used):
         if rank_of(name, STATES) is None or pd.api.types.is_numeric_dtype(frame[name]):
             continue
-        labels = {str(label).casefold() for label in frame[name].dropna().unique()}
-        if labels and labels <= FAILED | ENDED_EARLY | FINISHED:
+        if any(ending_of(label) is not None for label in frame[name].dropna().unique()):
             return name
     return None
 
 
-def points_of(frame: pd.DataFrame) -> tuple[str, str] | None:
-    """Return the columns of model sizes and tokens, if rows are the points of a scaling law and no curves of runs."""
+def points_of(frame: pd.DataFrame) -> tuple[str, str, str | None] | None:
+    """Return the columns of model sizes, tokens and algorithms, if rows are the points of scaling laws and no curves.
+
+    Without a column of labels all points are of one law.
+    """
     found = []
     for known in (MODEL_SIZES, TOKENS):
         names = [str(name) for name in numeric_columns(frame) if str(name).casefold() in known]
         if len(names) != 1 or n_labels(frame[names[0]]) < _FEWEST_POINTS:
             return None
         found += names
-    others = [name for name in frame.columns if name not in found]
-    if any(dim_of(name) is not None for name in others):
+    others = [str(name) for name in frame.columns if name not in found]
+    of_labels = [name for name in others if dim_of(name) is not None or not pd.api.types.is_numeric_dtype(frame[name])]
+    of_labels = [name for name in of_labels if dim_of(name) is not None or n_labels(frame[name]) > 1]
+    if not of_labels:
+        return found[0], found[1], None
+    if len(of_labels) > 1 or dim_of(of_labels[0]) not in (None, "algorithm"):
         return None
-    return found[0], found[1]
+    return found[0], found[1], of_labels[0]
 
 
 def rises_in_runs(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:

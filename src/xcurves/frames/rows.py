@@ -13,11 +13,10 @@ from xcurves.core import direction
 from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.core.failed_runs import failed_score
 from xcurves.core.known import Duplicates
-from xcurves.core.names import ENDED_EARLY, FAILED, is_metric, words_of
+from xcurves.core.names import is_metric, words_of
 from xcurves.core.refusal import Call, call
 from xcurves.frames.columns import JOINED, numbers
 from xcurves.frames.mixed_runs import Named, asks, choices_of, say_unused, telling_apart
-from xcurves.frames.reading import Reading
 from xcurves.kernels.ragged import Rows
 
 _KEPT = {
@@ -25,8 +24,8 @@ _KEPT = {
     "last": "the last row of each",
     "mean": "the mean of the rows of each",
 }
+SAY_FAILED = "of runs that failed"
 OF_READING = "reading: "  # before steps of the history that the reading of a frame made
-SAY_FAILED = "rows are of runs that failed"
 
 
 class OneEach(NamedTuple):
@@ -141,32 +140,13 @@ def scores_of_rows(
     if missing_scores != "failed":
         return scores, 0
     is_missing = np.isnan(scores)
-    failed = failed_score(_is_higher_better(frame, value, higher_is_better))
-    return np.where(is_missing, failed, scores), int(is_missing.sum())
+    worst = worst_score(frame, value, higher_is_better)
+    return np.where(is_missing, worst, scores), int(is_missing.sum())
 
 
-def with_failures(
-    reading: Reading,
-    frame: pd.DataFrame,
-    scores: NDArray[np.float64],
-    missing_scores: str | None,
-    higher_is_better: bool | None,
-) -> tuple[NDArray[np.float64], list[str]]:
-    """Return scores in which runs that failed by their state have the worst one, and what the history says of it."""
-    if reading.state is None:
-        return scores, []
-    state = frame[reading.state].astype(str).str.casefold()
-    bad = FAILED
-    if missing_scores == "failed":
-        bad = FAILED | ENDED_EARLY
-    failed = state.isin(bad).to_numpy()
-    if reading.training is not None:
-        failed = failed & np.isnan(scores)  # what a run reached before it failed stays
-    if not failed.any():
-        return scores, []
-    worst = failed_score(_is_higher_better(frame, str(reading.score), higher_is_better))
-    said = f"{OF_READING}{int(failed.sum()):,} {SAY_FAILED}, as {reading.state} says"
-    return np.where(failed, worst, scores), [said]
+def worst_score(frame: pd.DataFrame, value: str, higher_is_better: bool | None) -> float:
+    """Return the score of runs that failed, of a column of scores."""
+    return failed_score(_is_higher_better(frame, value, higher_is_better))
 
 
 def _is_higher_better(frame: pd.DataFrame, value: str, given: bool | None) -> bool:

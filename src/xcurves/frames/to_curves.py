@@ -72,8 +72,9 @@ def to_dataarray(
     extra : str, sequence of str or FIND
         Columns that become further dims (tasks) under their own names. None says that no column is of tasks.
     coords : str or sequence of str, optional
-        Columns that become coordinates of runs, such as the model size and the tokens of a scaling law, or the look at
-        which a run was added. With ``run=None`` each combination of them is a run, and each repeat of it another.
+        Columns that become coordinates: of tasks where each has one label, such as the suite that `across_tasks` takes
+        by ``by="suite"``; else of runs, such as the model size and the tokens of a scaling law, or the look at which a
+        run was added. With ``run=None`` each combination of those of runs is a run, and each repeat of it another.
     levels : {"union", "run"}
         "union": all runs have the levels of any run, NaN where a run has no score. "run": each run keeps its own
         levels along the dim `evaluation`; use it for runs that were evaluated at different times.

@@ -13,18 +13,7 @@ from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
-from xcurves.core.names import (
-    CONFIG,
-    ENDED_EARLY,
-    FINISHED,
-    compiled,
-    confusable,
-    dim_of,
-    is_clock,
-    is_item,
-    is_metric,
-    is_step,
-)
+from xcurves.core.names import CONFIG, compiled, confusable, dim_of, ending_of, is_clock, is_item, is_metric, is_step
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.mixed_runs import doubt_of_rungs
@@ -175,22 +164,28 @@ def _doubt_of_likenesses(found: Found, given: pd.DataFrame) -> Doubt | None:
 
 
 def _doubt_of_ends(found: Found) -> Doubt | None:
-    """Return what to ask where runs were ended early: to leave them out may reward failing."""
-    if found.state is None:
+    """Return what to ask where runs were ended early, or nobody knows how: to leave them out may reward failing."""
+    if found.state is None or found.typed.get("missing_scores") == "failed":
         return None
-    ends = found.frame[found.state].astype(str).str.casefold()
-    labels = sorted(found.frame[found.state][ends.isin(ENDED_EARLY)].unique())
-    finished = found.frame[found.state][ends.isin(FINISHED)].unique().tolist()
-    if not labels or len(finished) != 1:
+    states = found.frame[found.state].dropna().unique().tolist()
+    endings = {state: ending_of(state) for state in states}
+    finished = [state for state in states if endings[state] == "well"]
+    strange = [state for state in states if endings[state] == "early"]
+    if finished:
+        strange += [state for state in states if endings[state] is None]
+    if not strange:
         return None
-    rest = found.frame[found.frame[found.state] == finished[0]]
-    select = {"select": (found.state, finished[0])}
-    choices = [Choice(select, f"{compared(rest, found.roles)}, without those")]
+    choices = []
+    if "failed" not in endings.values():  # whose runs would be left out too
+        for state in finished[: MOST - 1]:
+            rest = found.frame[found.frame[found.state] == state]
+            algorithms = found.keys("algorithm")
+            if len(rest[algorithms].drop_duplicates()) < len(found.frame[algorithms].drop_duplicates()):
+                continue
+            choices.append(Choice({"select": (found.state, state)}, f"{compared(rest, found.roles)}, without those"))
     counts = {"missing_scores": "failed"}
     choices.append(Choice(counts, f"{compared(found.frame, found.roles)}, those failed"))
-    if found.typed.get("missing_scores") == "failed":
-        return None
-    return Doubt({}, tuple(choices), f"has runs that were {', '.join(labels)}")
+    return Doubt({}, tuple(choices), f"has runs that were {', '.join(sorted(map(str, strange)))}")
 
 
 def _doubt_of_parts(found: Found) -> Doubt | None:

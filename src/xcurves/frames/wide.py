@@ -13,7 +13,8 @@ from xcurves.core import provenance
 from xcurves.core.labels import DIMS
 from xcurves.core.names import compiled, dim_of, join_labels, short_name, whole_numbers
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
-from xcurves.frames.reading import THE_FRAME, no_column
+from xcurves.frames.reading import OF_FRAME, THE_FRAME, no_column
+from xcurves.frames.roles import is_mostly_measured
 from xcurves.frames.wide_columns import (
     summary_columns,
     without_summaries,
@@ -231,6 +232,21 @@ def _of_mapping(frame: pd.DataFrame, columns: Mapping[str, Sequence[str]]) -> pd
     return pd.DataFrame({dims[0]: [str(name) for name in names]}, index=names)
 
 
+def strange_cells(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the cells of a column that are no numbers."""
+    return column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
+
+
+def with_text(strange: pd.Series[Any]) -> Refusal:
+    """Return the error about a column that would be numbers but for some cells."""
+    rows = f"{len(strange):,} rows"
+    if len(strange) == 1:
+        rows = "a row"
+    first = f"{strange.iloc[0]!r} in row {strange.index[0]}"
+    reason = Text(OF_FRAME, f"the column {strange.name} has text in {rows}, first {first}")
+    return Refusal("frame", UNSAID, reason, "Correct it, or leave it empty for a gap")
+
+
 def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.DataFrame:
     """Return what each column that fits says, a row for each."""
     pattern = compiled(columns, "columns")
@@ -245,6 +261,9 @@ def _of_pattern(frame: pd.DataFrame, columns: str, used: Sequence[str]) -> pd.Da
         match = pattern.fullmatch(str(name))
         if match:
             parts_of[name] = match.groupdict()
+    for name in map(str, frame):
+        if name not in used and pattern.fullmatch(name) and is_mostly_measured(frame, name):
+            raise with_text(strange_cells(frame[name]))
     if not parts_of:
         known = ", ".join(map(repr, frame.columns))
         raise Missing("columns", columns, "fits no column of numbers", f"The frame has {known}")

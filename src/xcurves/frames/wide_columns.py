@@ -20,8 +20,8 @@ _RUN = re.compile(
 _SEPARATORS = ("_", "/", ".", "-", " ", ":", "~")
 _MOST_WORDS = 3  # of a name that are the score
 IsScore = Callable[[str], bool]
-_ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std"])
-_COUNTS = ("w/t/l", "w/d/l", "win/tie/loss")
+_ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std", "overall"])
+_COUNTS = ([*"wtl"], [*"wdl"], ["win", "tie", "loss"], ["wins", "ties", "losses"])
 _COLUMNS = frozenset(["average", "avg", "mean", "overall"])
 _OF_ALL = _COLUMNS | {"score", "scores", "accuracy", "acc", "all", "tasks", "total"}  # words beside those
 _FEWEST = 3  # rows above a mean of them
@@ -165,50 +165,53 @@ def without_text_summaries(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_summaries(frame: pd.DataFrame, scores: Sequence[Any]) -> pd.DataFrame:
-    """Return a wide table without last rows that sum up those above, by their name or their means; they are said."""
+    """Return a wide table without rows that sum up the others, by their name or their means; they are said."""
     left_out = _summary_rows(frame, scores)
     if not left_out:
         return frame
-    provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
-    kept = frame.iloc[: len(frame) - len(left_out)].copy()
+    provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out.values())}")
+    kept = frame.iloc[[row for row in range(len(frame)) if row not in left_out]].copy()
     for name in scores:
         kept[name] = pd.to_numeric(kept[name])
     kept.attrs = frame.attrs
     return kept
 
 
-def _summary_rows(frame: pd.DataFrame, scores: Sequence[Any]) -> list[str]:
-    """Return what the last rows that sum up those above are called."""
+def _summary_rows(frame: pd.DataFrame, scores: Sequence[Any]) -> dict[int, str]:
+    """Return what the rows that sum up the others are called: last ones, and a first one with the means of all."""
     texts = [name for name in frame.select_dtypes(exclude=["number", "bool"]) if name not in scores]
     values = frame[list(scores)].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     n_rows = len(frame)
-    found: list[str] = []
+    found: dict[int, str] = {}
     while n_rows > 1:
         label = _label(frame[texts].iloc[n_rows - 1].tolist())
         if not label and not _are_means(values[:n_rows]):
             break
         n_rows -= 1
-        found.insert(0, label or f"row {n_rows + 1}, the means of those above")
+        found = {n_rows: label or f"row {n_rows + 1}, the means of those above"} | found
+    if _are_means(np.roll(values[:n_rows], -1, axis=0)):
+        found = {0: "row 1, the means of those below"} | found
     return found
 
 
 def _label(cells: Sequence[Any]) -> str:
     """Return the cell that names a summary, "" if none does."""
     for cell in map(str, cells):
-        if cell.strip().casefold() in _COUNTS or _ROWS & set(words_of(cell)):
+        if words_of(cell) in _COUNTS or _ROWS & set(words_of(cell)):
             return repr(cell)
     return ""
 
 
 def _are_means(values: NDArray[np.float64]) -> bool:
-    """Return whether the last row of scores is the mean of the others, within rounding of its own digits."""
+    """Return whether the last row of scores is the mean of the others without gaps, within rounding of its digits."""
     *above, last = values
-    if len(above) < _FEWEST or len(last) < 2 or not np.isfinite(values).all():
+    is_number = np.isfinite(above)
+    if len(above) < _FEWEST or len(last) < 2 or not np.isfinite(last).all() or not is_number.any(axis=0).all():
         return False
     if (np.asarray(above) == above[0]).all():
         return False
     half = [0.5 * 10.0 ** -_decimals(number) for number in last]
-    distance = np.abs(last - np.mean(above, axis=0))
+    distance = np.abs(last - np.mean(above, axis=0, where=is_number))
     return bool((distance <= np.asarray(half) * (1 + 1e-9)).all())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import product
 from typing import Any
 
@@ -13,12 +13,14 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.names import dim_of, names_in, words_of
 from xcurves.frames.reading import Doubt, columns_in
-from xcurves.frames.roles import NO_NAME, n_labels, names_score, says_statistic
+from xcurves.frames.roles import NO_NAME, is_mostly_measured, may_be_label, n_labels, names_score, says_statistic
 from xcurves.frames.wide import Columns, as_asked, to_long
 from xcurves.frames.wide_columns import Pattern, fitting_pattern, n_rows_of_scores, runs_pattern, summary_columns
 
 ROW = "row"  # the column of the names or numbers of rows, where it is named and no column says it
-_ABOUT = names_in("delta diff gain p ci lo hi std ratio count")  # words of columns about others
+_ABOUT = names_in(  # words of columns about others
+    "delta diff difference gain p pval pvalue ci lo hi lower upper std sd se sem stderr var variance ratio count n"
+)
 
 
 def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFrame, str]:
@@ -58,7 +60,8 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
 def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern | None, list[str]]:
     """Return the pattern of columns that are scores of algorithms or runs, and these, which may be metrics."""
     named, scores = _named_and_scores(frame, given)
-    if len(scores) < 2 or any(map(says_statistic, scores)):
+    broken = any(is_mostly_measured(frame, name) for name in map(str, frame))
+    if len(scores) < 2 or broken or any(map(says_statistic, scores)):
         return None, []
     pattern = fitting_pattern(scores, names_score)
     parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
@@ -134,7 +137,7 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     free = [name for name in map(str, frame.columns) if name not in columns_in(known)]
     named = [name for name in free if dim_of(name) is not None]
     numbers = [str(name) for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
-    about = [name for name in numbers if _ABOUT & set(words_of(name))]
+    about = [name for name in numbers if _ABOUT & set(words_of(name.replace("Δ", "delta ")))]
     scores = [name for name in numbers if name not in about and pd.api.types.is_float_dtype(frame[name])]
     are_whole = not scores
     if are_whole:
@@ -163,8 +166,9 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     if columns == [[]] and rows == [{}]:
         return None
     n_rows = n_rows_of_scores(frame, scores)
+    kinds = {str(dim_of(name)) for name in named}
     choices = [
-        Choice(_columns(those) | of_rows, _compared(len(those or scores), n_rows, of_rows))
+        Choice(_columns(those) | of_rows, _compared(len(those or scores), n_rows, of_rows, kinds))
         for those, of_rows in product(columns, rows)
     ]
     return Doubt({}, tuple(choices[:MOST]), _question(about, are_whole, rows))
@@ -195,7 +199,7 @@ def _rows_of(
     label = ROW
     if rest:
         (label,) = rest
-        if n_labels(frame[label]) < len(frame):
+        if n_labels(frame[label]) < len(frame) or not may_be_label(frame, label):
             return None
     return [{"tasks": [label]}, {"run": label}]
 
@@ -209,11 +213,12 @@ def _columns(names: Sequence[str]) -> dict[str, Any]:
     return {"columns": ",".join(names)}
 
 
-def _compared(n_algorithms: int, n_rows: int, rows: Mapping[str, Any]) -> str:
+def _compared(n_algorithms: int, n_rows: int, rows: Mapping[str, Any], kinds: Set[str]) -> str:
+    """Return what is compared in words; `kinds` are what the columns with usual names are."""
     of_algorithms = how_many(n_algorithms, "algorithm")
-    if "tasks" in rows:
+    if "tasks" in rows or (not rows and kinds == {"task"}):
         return f"{of_algorithms}, {how_many(n_rows, 'task')}, one run each"
-    if "run" in rows:
+    if "run" in rows or (not rows and kinds == {"run"}):
         return f"{of_algorithms}, one task, {runs_each(n_rows, n_rows)}"
     return f"{of_algorithms}, {how_many(n_rows, 'row')} each"
 

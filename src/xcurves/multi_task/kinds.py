@@ -302,7 +302,7 @@ ACROSS_TASKS = ResultKind(
     part=Part(
         5,
         several_tasks,
-        _OPTIONS,
+        (*_OPTIONS, "by"),
         algorithms=_of_shown(tables.algorithm_table),
     ),
     views={

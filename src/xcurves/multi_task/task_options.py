@@ -250,6 +250,8 @@ def check_by(curves: xr.DataArray, task: str, by: str | None) -> GroupsOfTasks |
     known = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
     if by not in known:
         has = ", ".join(map(repr, known)) or "none"
+        if by in curves.coords:
+            raise Refusal("by", by, f"differs within a {labels.noun(task)}", "Name what is the same in all of its runs")
         raise Refusal("by", by, f"is no coordinate of dim {task!r}", f"It has {has}")
     if GROUP_DIM in curves.coords:
         raise Refusal(
