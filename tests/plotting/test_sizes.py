@@ -60,6 +60,13 @@ def test_no_panel_of_a_column_is_low_and_words_are_whole(name, view):
     assert {"probability", "(shade:"} <= words
 
 
+def test_panels_of_two_dims_stand_in_the_columns_that_are_asked_for():
+    result = synthetic_result("pairwise", 3, 4)
+    figure = draw(result, "curve_difference", figsize=(9, 7), col_wrap=5)
+    assert figure.axes[0].get_gridspec().ncols == 5
+    assert faults(figure, sized=True) == []
+
+
 def test_names_without_spaces_are_whole_in_titles():
     curves = named_with(synthetic_curves(1, 9), 25)
     figure = draw(curves, None, figsize=(5.5, 3.4))

@@ -171,7 +171,7 @@ def _room(drawn: Sequence[_Drawn], data: xr.Dataset, canvas: Canvas) -> Room:
         grid = canvas.grid(dims, [data.sizes[dim] for dim in dims])
         room = Room(grid, most, columns, canvas.figsize)
         is_free = canvas.col is None and canvas.row is None
-        if not room.is_large and grid.two_dims and is_free:
+        if grid.two_dims and is_free and (canvas.col_wrap or not room.is_large):
             return Room(canvas.grid([], [grid.n_panels]), most, columns, canvas.figsize)
         return room
 
