@@ -225,6 +225,10 @@ def answers(**columns: object) -> pd.DataFrame:
 
 
 INPUTS["rows without a score beside answers"] = Input(one(lambda: pd.concat([answers(), answers(score=np.nan)])), ITEMS)
+INPUTS["times that are all that is measured"] = Input(
+    one(lambda: rows(solver=AB, instance=["i", "j", "k"], value="time").assign(time=lambda each: each["time"].abs())),
+    Read("solver", None, None, "time", ("instance",), True, 2, 1, 1, 3),
+)
 INPUTS["two names of items"] = Input(one(lambda: answers(question_id=[f"q{item}" for item in range(6)] * 2)), ITEMS)
 for NAME, LABELS in {"difficulty": [1, 2, 3], "length": [10.5, 7.25, 3.5]}.items():
     INPUTS[f"numbers {NAME} that are constant in each item"] = Input(

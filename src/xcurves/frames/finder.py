@@ -270,6 +270,10 @@ class _Finder(Found):
         if "training" in self.typed:
             used = self.used
         self.roles["score"], self.others = find_score(self.frame, [*used, *self.constant])
+        if self.roles["score"] is None and not self.others:
+            only, _ = find_score(self.frame, [*self.used, *self.constant])
+            if only is not None and looks_like_score(only):  # the time that solvers take
+                self.roles["score"] = only
         if self.roles["score"] is None:
             self._infer_score()
 
