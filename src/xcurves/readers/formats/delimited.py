@@ -198,7 +198,10 @@ def sniff(lines: Sequence[str]) -> Dialect:
         found = {}
     delimiter = max(found, key=lambda each: found[each], default=",")
     rows = [_fields(line, delimiter) for line in lines if not _RULE.fullmatch(line)]
-    return Dialect(delimiter, not (len(rows[0]) > 1 and _is_row(rows[0], rows[1:])))
+    others = rows[1:]
+    if delimiter == _BLANKS:  # the words of "step 1: loss 2" come again in each line of a log
+        others = []
+    return Dialect(delimiter, not (len(rows[0]) > 1 and _is_row(rows[0], others)))
 
 
 def _is_row(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
