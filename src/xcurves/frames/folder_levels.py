@@ -185,13 +185,17 @@ def _ask_of_others(levels: Sequence[Sequence[str]], kept: Sequence[int], run: in
 
 
 def _ask_of_order(levels: Sequence[Sequence[str]], kept: Sequence[int], run: int, root: str) -> None:
-    """Ask which of two levels of names, above and below that of runs, is the task."""
-    if len(kept) != 3 or run != kept[1] or not _is_number(levels[run]):
+    """Ask which of two levels of names is the task, where each label of one is with each label of the other."""
+    if len(kept) != 3 or run not in kept[1:]:
         return
-    above, _, below = kept
-    if _are_environments(levels[above]) or _is_same(levels[above]) or _is_same(levels[below]):
+    above, below = (index for index in kept if index != run)
+    parts = pd.DataFrame({index: levels[index] for index in (above, below)})
+    if _is_same(levels[above]) or _is_same(levels[below]) or not _is_crossed(parts):
         return
-    one, other = ({above: first, run: "run", below: last} for first, last in (_NAMES[:2], _NAMES[1::-1]))
+    if any(_are_environments(level) or of_place(level) for level in (levels[above], levels[below])):
+        return
+    orders = ({above: first, run: "run", below: last} for first, last in (_NAMES[:2], _NAMES[1::-1]))
+    one, other = ({index: of_level[index] for index in sorted(of_level)} for of_level in orders)
     what = f"folders do not say whether {levels[above][0]!r} or {levels[below][0]!r} is the algorithm or the task"
     raise _question_of_levels(levels, [(one, {}), (other, {})], f"{root}: {what}", root)
 
