@@ -726,9 +726,22 @@ def crossed(*levels: list[str]) -> list[str]:
 
 TWO = Read("algorithm", "run", "step", "return", (), False, 2, 2, 3)
 INPUTS["folders are algorithm and run"] = Input(placed(*crossed(["sac", "td3"], ["0", "1"])), TWO)
+OF_TASKS = Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2)
 INPUTS["folders are task, algorithm and run"] = Input(
     placed(*crossed(["Ant", "Hopper"], ["sac", "td3"], ["0", "1"])),
-    Read("algorithm", "run", "step", "return", ("task",), False, 2, 2, 3, 2),
+    Asks(
+        "'Ant' or 'sac' is the algorithm or the task", 2, {"task algorithm run": OF_TASKS, "algorithm task": OF_TASKS}
+    ),
+)
+INPUTS["folders of environments are tasks"] = Input(
+    placed(*crossed(["Ant-v4", "Hopper-v4"], ["sac", "td3"], ["0", "1"])), OF_TASKS
+)
+INPUTS["names of algorithm and run below tasks"] = Input(
+    placed(*crossed(["Ant", "Hopper"], ["sac_seed0", "sac_seed1", "td3_seed0", "td3_seed1"])),
+    Asks("'Ant' or 'sac' is the algorithm or the task", 2, {"'{task}/{algorithm}_seed{run}'": OF_TASKS}),
+)
+INPUTS["names of algorithm and run below a folder"] = Input(
+    placed(*crossed(["results"], ["sac_seed0", "sac_seed1", "td3_seed0", "td3_seed1"])), TWO
 )
 INPUTS["the last level of whole numbers is the run"] = Input(
     placed(*crossed(["sac", "td3"], ["0", "1"], ["logs"])), TWO

@@ -144,7 +144,7 @@ def test_curves_are_drawn_with_logarithmic_axes(fit):
     labels = legend_of(ax)
     here = fit.sel(task="x", algorithm="a")
     assert labels[0].startswith("a: ")
-    assert f"{here.gamma.item():.2f}" in labels[0]
+    assert f"{here.gamma.item():.2f}".replace("-", "−") in labels[0]
     assert f"{here.error_at_n.item():.4g}" in labels[0]
     assert f"{here.data_reliance.item():.4g}" in labels[0]
     ticks = [tick.get_text() for tick in ax.get_xticklabels()]

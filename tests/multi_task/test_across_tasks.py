@@ -254,7 +254,7 @@ def test_a_margin_of_what_is_better_is_that_of_negative_scores_turned():
     )
     other = other.curves.contrast({"a": 1, "b": -1}, margin=0.5, higher_is_better=False, n_resamples=99, rng=0)
     xr.testing.assert_allclose(one[["margin_pvalue", "margin_limit"]], other[["margin_pvalue", "margin_limit"]])
-    assert "not worse by more than 0.5" in one.isel(task=0).curves.summary()
+    assert "That a is not worse than b by more than 0.5 is " in one.isel(task=0).curves.summary()
     assert across(curves).data_vars.keys().isdisjoint({"margin_pvalue", "margin_limit"})
 
 

@@ -21,6 +21,7 @@ NUMBERED = re.compile(  # the words before a number need no mark before them, si
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
     re.IGNORECASE,
 )
+RUN_LABEL = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _SEED = re.compile(r".*(?:seed|run|rep|[-_. ]s)[-_=. ]*\d+", re.IGNORECASE)
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
-from xcurves.core.names import numbered_runs
+from xcurves.core.names import RUN_LABEL, numbered_runs
 
 _NAMES = ("task", "algorithm", "run")
-_RUN = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _WHOLE = re.compile(r"\d+")
 _HASH = r"(?=.*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*"
 _RUN_NAME = re.compile(r"[a-z]+-[a-z]+-\d+", re.IGNORECASE)  # that Weights & Biases makes: dashing-sunset-12
@@ -60,6 +59,9 @@ def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bo
     if len(levels) == 1:
         return _of_names(levels[0], root, asks_of_parts=asks_of_parts)
     kept = _kept(levels)
+    of_names = _of_last_level(levels, kept, root, asks_of_parts=asks_of_parts)
+    if of_names is not None:
+        return of_names
     run = _level_of_runs(levels, kept)
     kept = [index for index in kept if index == run or not _says_nothing(levels, index, kept)]
     _ask_of_others(levels, kept, run, root)
@@ -93,7 +95,7 @@ def _says_nothing(levels: Sequence[Sequence[str]], index: int, kept: Sequence[in
 
 def _is_number(level: Sequence[str]) -> bool:
     """Return whether all labels of a level are numbers, such as 0, seed_0 or version_0."""
-    return all(map(_RUN.fullmatch, level))
+    return all(map(RUN_LABEL.fullmatch, level))
 
 
 def of_place(level: Sequence[str]) -> bool:
@@ -131,7 +133,7 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     # one folder logs, or eval, that all runs are in says nothing
     of_place = [index for index in kept if len(set(levels[index])) == 1 and _OF_PLACE.fullmatch(levels[index][0])]
     if len(kept) > 2:
-        kept = [index for index in kept if index not in of_place or _RUN.fullmatch(levels[index][0])]
+        kept = [index for index in kept if index not in of_place or RUN_LABEL.fullmatch(levels[index][0])]
     while len(kept) > 3 and len(set(levels[kept[0]])) == 1:
         kept.pop(0)
     if len(kept) > 3:
@@ -139,8 +141,8 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     return kept
 
 
-def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels | None:
-    """Return the labels of names that have an algorithm and a number."""
+def _of_names(names: Sequence[str], root: str, shared: str = "", *, asks_of_parts: bool) -> Levels | None:
+    """Return the labels of names that have an algorithm and a number, in folders that all share."""
     labels = numbered_runs(names)
     # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
     if labels is None or labels["algorithm"].is_unique:
@@ -148,8 +150,57 @@ def _of_names(names: Sequence[str], root: str, *, asks_of_parts: bool) -> Levels
     pairs = zip(names, labels["algorithm"], labels["run"], strict=True)
     marks = sorted({name[len(algorithm) : -len(run)] for name, algorithm, run in pairs})
     if asks_of_parts and len(marks) == 1:
-        _ask_of_parts(labels, f"{marks[0]}{{run}}", root)
+        _ask_of_parts(labels, f"{marks[0]}{{run}}", root, shared)
     return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
+
+
+def _of_last_level(
+    levels: Sequence[Sequence[str]], kept: Sequence[int], root: str, *, asks_of_parts: bool
+) -> Levels | None:
+    """Return the labels of names of algorithm and run below folders that all share; ask about those below others."""
+    above, last = kept[:-1], kept[-1]
+    varied = [index for index in above if not _is_same(levels[index])]
+    labels = numbered_runs(levels[last]) if not varied else _split(levels[last])
+    if labels is None or _is_number(levels[last]) or not _can_be_algorithms(labels):
+        return None
+    if not varied:
+        shared = "".join(f"{level[0]}/" for level in levels[:last])
+        return _of_names(levels[last], root, shared, asks_of_parts=asks_of_parts)
+    parts = pd.DataFrame({0: levels[varied[-1]], 1: labels["algorithm"]})
+    if len(varied) > 1 or last != len(levels) - 1 or of_place(levels[varied[0]]) or not _is_crossed(parts):
+        return None
+    raise _question_of_names(levels, varied[0], labels, root)
+
+
+def _split(names: Sequence[str]) -> pd.DataFrame | None:
+    """Return the algorithm and the run of each name of which some are the same."""
+    each = list(dict.fromkeys(names))
+    labels = numbered_runs(each)
+    if labels is None:
+        return None
+    return labels.set_index(pd.Index(each)).loc[list(names)].reset_index(drop=True)
+
+
+def _question_of_names(levels: Sequence[Sequence[str]], above: int, labels: pd.DataFrame, root: str) -> Doubtful:
+    """Return the question what names with a number are below folders: algorithms, tasks, or runs of the folder."""
+    folder, name = levels[above][0], levels[-1][0]
+    mark = name[len(labels["algorithm"].iloc[0]) : -len(labels["run"].iloc[0])]
+    begin = "".join(f"{level[0]}/" for level in levels[:above])
+    n_each = labels.assign(folder=levels[above]).groupby(["folder", "algorithm"])["run"].nunique()
+    each = runs_each(int(n_each.min()), int(n_each.max()))
+    n_folders, n_names = len(set(levels[above])), labels["algorithm"].nunique()
+    orders = [("{task}", _ALGORITHM, n_names, n_folders), (_ALGORITHM, "{task}", n_folders, n_names)]
+    if _are_environments(labels["algorithm"].tolist()):
+        orders.reverse()
+    choices = [
+        Choice(
+            {"names": f"{begin}{upper}/{lower}{mark}{{run}}"},
+            f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {each}",
+        )
+        for upper, lower, n_algorithms, n_tasks in orders
+    ]
+    what = f"folders do not say whether {folder!r} or {labels['algorithm'].iloc[0]!r} is the algorithm or the task"
+    return of_paths(f"{root}: {what}", choices, root)
 
 
 def _can_be_algorithms(labels: pd.DataFrame) -> bool:
@@ -236,10 +287,11 @@ def are_run_names(labels: Sequence[str]) -> bool:
     return len(labels) > 1 and len(set(labels)) == len(labels) and all(map(_RUN_NAME.fullmatch, labels))
 
 
-def _ask_of_parts(labels: pd.DataFrame, end: str, root: str) -> None:
+def _ask_of_parts(labels: pd.DataFrame, end: str, root: str, begin: str = "") -> None:
     """Ask which of two parts of names is the algorithm, where each label of one is with each label of the other.
 
-    `labels` has what stands for the algorithm and the run; `end` is the pattern of names after the algorithm.
+    `labels` has what stands for the algorithm and the run; `end` is the pattern of names after the algorithm, `begin`
+    what is before it.
     """
     names = labels["algorithm"].astype(str)
     for mark in _MARKS:
@@ -249,7 +301,7 @@ def _ask_of_parts(labels: pd.DataFrame, end: str, root: str) -> None:
         varied = [place for place in range(parts.shape[1]) if len(parts[place].unique()) > 1]
         if len(varied) != 2 or not _is_crossed(parts[varied]):
             continue
-        raise _question_of_parts(parts, varied, mark, labels, end, root)
+        raise _question_of_parts(parts, varied, mark, labels, (begin, end), root)
 
 
 def _is_crossed(parts: pd.DataFrame) -> bool:
@@ -263,11 +315,12 @@ def _question_of_parts(
     varied: Sequence[int],
     mark: str,
     labels: pd.DataFrame,
-    end: str,
+    ends: tuple[str, str],
     root: str,
 ) -> Doubtful:
     """Return the question which part is the algorithm, with each reading."""
     first, second = varied
+    begin, end = ends
     n_runs = labels.groupby("algorithm")["run"].nunique()
     runs = runs_each(int(n_runs.min()), int(n_runs.max()))
     orders = [(first, second), (second, first)]
@@ -279,8 +332,8 @@ def _question_of_parts(
         named[algorithm], named[task] = _ALGORITHM, _TASK
         n_algorithms, n_tasks = parts[algorithm].nunique(), parts[task].nunique()
         compares = f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {runs}"
-        choices.append(Choice({"names": mark.join(named) + end}, compares))
+        choices.append(Choice({"names": begin + mark.join(named) + end}, compares))
     compares = f"{how_many(labels['algorithm'].nunique(), 'algorithm')}, one task, {runs}"
-    choices.append(Choice({"names": _ALGORITHM + end}, compares))
+    choices.append(Choice({"names": begin + _ALGORITHM + end}, compares))
     one, other = (repr(str(parts[place].iloc[0])) for place in varied)
     return of_paths(f"{root}: names do not say whether {one} or {other} is the algorithm or the task", choices, root)

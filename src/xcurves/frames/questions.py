@@ -101,7 +101,7 @@ def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
     if "score" in lacking:
         cure.append(_nearest_text(frame))
     names = [str(name) for name in frame if pd.api.types.is_float_dtype(frame[name])]
-    if lacking == ["algorithm"]:
+    if lacking == ["algorithm"] and reading.training is None:  # trials, of which the best of k is of one
         cure += [", or, if all scores are of one: ", give(algorithm=None)]
     if lacking == ["algorithm"] and len(names) > 1 and not any(map(looks_like_score, names)):
         cure += [", or, if columns are the algorithms: ", give(columns=runs_pattern(names) or "{algorithm}")]

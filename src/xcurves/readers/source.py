@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from xcurves.core.names import NUMBERED
+from xcurves.core.names import NUMBERED, RUN_LABEL
 from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
@@ -164,6 +164,14 @@ def path_pattern(root: Path, log: Path, home: Path) -> str:
     return _pattern_of_name(log.stem) + log.suffix
 
 
+def _pattern_of_files(root: Path, log: Path) -> str:
+    """Return a pattern of names that the path of a log matches whose file is called like its run."""
+    folders = log.parent.relative_to(root).parts
+    levels = ("{task}", "{algorithm}")[-len(folders) :] if folders else ()
+    above = [f"{{folder{number}}}" for number in range(1, len(folders) - 1)]
+    return "/".join([*above, *levels, f"{{run}}{log.suffix}"])
+
+
 def _pattern_of_name(name: str) -> str:
     parts = NUMBERED.fullmatch(name)
     if parts is None:
@@ -236,6 +244,8 @@ def _joined(
         if metrics:
             shares = f"{str(metrics[0])[:40]!r} in both"
         names = path_pattern(root, first, source.home_of(first))
+        if RUN_LABEL.fullmatch(first.stem) and RUN_LABEL.fullmatch(path.stem):
+            names = _pattern_of_files(root, first)
         raise Refusal(
             "path",
             UNSAID,
