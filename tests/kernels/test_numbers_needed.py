@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from across_reference import FILE
 from oracles import power_of_t
@@ -86,6 +86,31 @@ def test_a_difference_of_many_standard_deviations_takes_the_fewest_tasks(effect)
     found = numbers_needed.tasks_to_show(effect * one, one, 12 * one, ALPHA)
     assert found == 6
     assert numbers_needed.power(effect * one, 6 * one, ALPHA) > 0.99
+
+
+def test_any_difference_takes_the_fewest_where_nothing_varies():
+    mean, sd = np.array([-1e-3, 1e-3, -2.0]), np.zeros(3)
+    assert numbers_needed.tasks_to_show(mean, sd, np.full(3, 9.0), ALPHA).tolist() == [6, 6, 6]
+    # 2 / C(8, 4) is the first below .05
+    assert numbers_needed.runs_to_show(mean, sd, (5, 8), ALPHA).tolist() == [4, 4, 4]
+
+
+def test_which_of_two_is_better_does_not_change_the_number():
+    mean, one = np.array([0.3, 1.1, 2.5]), np.ones(3)
+    for found in (
+        [numbers_needed.tasks_to_show(sign * mean, one, 9 * one, ALPHA).tolist() for sign in (1, -1)],
+        [numbers_needed.runs_to_show(sign * mean, one / 2, (5, 8), ALPHA).tolist() for sign in (1, -1)],
+    ):
+        assert found[0] == found[1]
+        assert np.isfinite(found).all()
+
+
+def test_no_number_is_below_the_fewest_at_a_level_of_very_many_pairs():
+    effects, alpha = np.array([1.0, 2.0, 5.0, 40.0]), 1e-9
+    found = numbers_needed.tasks_to_show(effects, np.ones(4), np.full(4, 9.0), alpha)
+    least = 31  # 2 / 2^31 is the first below the level
+    assert found[1:].tolist() == [least, least, least]
+    assert power_by_integral(1.0, found[0], alpha) >= 0.8 > power_by_integral(1.0, found[0] - 1, alpha)
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.8, 6), (1.2, 6), (5.0, 2), (8.0, 2)])
@@ -170,3 +195,41 @@ def test_the_power_of_many_tasks_is_that_of_the_noncentral_t(n):
     expected = stats.nct.sf(critical, n - 1, shift)
     found = numbers_needed._power_by_normal(shift, np.full(6, n - 1.0), np.full(6, critical))
     np.testing.assert_allclose(found, expected, atol=5e-4)
+
+
+def test_the_power_by_normal_spreads_has_both_tails():
+    # at so wide a level the other tail is up to a half of the power
+    df, alpha = 200, 0.5
+    critical = stats.t.ppf(1 - alpha / 2, df)
+    shift = np.array([0.0, 0.1, 0.5, 1.0])
+    expected = stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
+    found = numbers_needed._power_by_normal(shift, np.full(4, 1.0 * df), np.full(4, critical))
+    np.testing.assert_allclose(found, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("alpha", [0.5, ALPHA, ALPHA / 45, ALPHA / 4950, 1e-10])
+@pytest.mark.parametrize("n", [2, 3, 6, 11, 26, 60, 200])
+def test_a_normal_spread_says_the_power_but_close_to_what_is_asked(n, alpha):
+    """Shifts to which a normal spread gives a little more, or less, than the power have it, or lack it."""
+    df, critical = float(n - 1), stats.t.isf(alpha / 2, n - 1)
+    off = numbers_needed._BY_NORMAL / df
+
+    def by_normal(shift):
+        return numbers_needed._power_by_normal(*(np.array([each]) for each in (shift, df, critical))).item()
+
+    for wanted, is_enough in ((0.8 - off, False), (0.8 + off, True)):
+        shift = optimize.brentq(lambda at, wanted=wanted: by_normal(at) - wanted, 0, 2 * critical + 10)
+        assert (power_of_t(shift, df, alpha) >= 0.8) == is_enough
+        found = numbers_needed._has_power(np.array([shift / np.sqrt(n)]), np.array([float(n)]), alpha, 1)
+        assert found.tolist() == [is_enough]
+
+
+@pytest.mark.parametrize("n_samples", [1, 2])
+def test_numbers_have_the_power_where_its_least_shift_is_stepped_over(n_samples):
+    """Effects a millionth above and below those of which so many tasks, or runs, just have the power."""
+    for n in (4, 9, 30, 45):
+        df = n_samples * (n - 1)
+        shift = optimize.brentq(lambda at, df=df: power_of_t(at, df, ALPHA) - 0.8, 0, 20, xtol=1e-13)
+        effects = shift / np.sqrt(n / n_samples) * np.array([1 - 1e-6, 1 + 1e-6])
+        found = numbers_needed._has_power(effects, np.full(2, 1.0 * n), ALPHA, n_samples)
+        assert found.tolist() == [False, True]

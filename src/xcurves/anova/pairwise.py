@@ -228,12 +228,12 @@ def _runs_needed(tested: dict[str, Floats], sizes: tuple[int, ...], alpha: float
     furthest = np.abs(tested["estimate_ci"]).max(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.abs(difference / tested["statistic"])
+    differences = np.stack([difference, furthest])
     if paired:
         n = np.full(len(error), sizes[0])
-        by_runs = [numbers_needed.tasks_to_show(each, error * np.sqrt(n), n, alpha) for each in (difference, furthest)]
+        by_runs = numbers_needed.tasks_to_show(differences, error * np.sqrt(n), n, alpha)
     else:
-        both = (sizes[0], sizes[1])
-        by_runs = [numbers_needed.runs_to_show(each, error, both, alpha) for each in (difference, furthest)]
+        by_runs = numbers_needed.runs_to_show(differences, error, (sizes[0], sizes[1]), alpha)
     return {"runs_to_show": by_runs[0], "runs_at_least": by_runs[1]}
 
 
