@@ -184,7 +184,7 @@ INPUTS["algorithms that differ in dashes only"] = Input(
     Asks("'dog-run' and 'dog_run', which differ in case, - and _ only", 1, {"--algorithm algorithm": TWO}),
 )
 INPUTS["tasks that differ in dashes only"] = Input(
-    at(*crossed(["dog-run", "dog_run"], AB, RUNS, ["log.csv"])),
+    at(*crossed(["dog-run-v1", "dog_run-v1"], AB, RUNS, ["log.csv"])),
     Asks(
         "Rename one if they are one task",
         1,

@@ -11,7 +11,7 @@ import pandas as pd
 from xcurves.core import matched_runs
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
-from xcurves.core.direction import looks_like_score
+from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.known import Known, known_of
 from xcurves.core.names import OF_TRIAL
 from xcurves.core.refusal import Cure, Refusal, Words
@@ -272,7 +272,7 @@ class _Finder(Found):
         self.roles["score"], self.others = find_score(self.frame, [*used, *self.constant])
         if self.roles["score"] is None and not self.others:
             only, _ = find_score(self.frame, [*self.used, *self.constant])
-            if only is not None and looks_like_score(only):  # the time that solvers take
+            if only is not None and says_higher(only) is not None:  # the time that solvers take
                 self.roles["score"] = only
         if self.roles["score"] is None:
             self._infer_score()

@@ -101,9 +101,9 @@ def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
     if "score" in lacking:
         cure.append(_nearest_text(frame))
     names = [str(name) for name in frame if pd.api.types.is_float_dtype(frame[name])]
-    if lacking == ["algorithm"] and reading.training is None:  # trials, of which the best of k is of one
+    if lacking == ["algorithm"] and reading.training is None and not reading.tasks:  # trials of one search
         cure += [", or, if all scores are of one: ", give(algorithm=None)]
-    if lacking == ["algorithm"] and len(names) > 1 and not any(map(looks_like_score, names)):
+    if lacking == ["algorithm"] and len(names) > 1 and not all(map(looks_like_score, names)):
         cure += [", or, if columns are the algorithms: ", give(columns=runs_pattern(names) or "{algorithm}")]
     reason = Text(OF_FRAME, "; ".join(_NOTHING[role] for role in lacking))
     return Refusal("frame", UNSAID, reason, Cure(*cure))
