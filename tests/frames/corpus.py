@@ -740,6 +740,14 @@ INPUTS["names of algorithm and run below tasks"] = Input(
     placed(*crossed(["Ant", "Hopper"], ["sac_seed0", "sac_seed1", "td3_seed0", "td3_seed1"])),
     Asks("'Ant' or 'sac' is the algorithm or the task", 2, {"'{task}/{algorithm}_seed{run}'": OF_TASKS}),
 )
+INPUTS["names of algorithm and any seed below tasks"] = Input(
+    placed(*crossed(["Ant", "Hopper"], ["sac_42", "sac_43", "td3_42", "td3_43"])),
+    Asks("'Ant' or 'sac' is the algorithm or the task", 2, {"'{task}/{algorithm}_{run}'": OF_TASKS}),
+)
+INPUTS["a measure of an unknown name beside a loss is said"] = Input(
+    one(lambda: rows(method=AB, seed=[1, 2, 3], value="top1").assign(loss=lambda each: 1 - each.top1.abs())),
+    Read("method", "seed", None, "loss", (), True, 2, 3, 1, says="score = loss (not top1)"),
+)
 INPUTS["names of algorithm and run below a folder"] = Input(
     placed(*crossed(["results"], ["sac_seed0", "sac_seed1", "td3_seed0", "td3_seed1"])), TWO
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
-from xcurves.core.names import RUN_LABEL, numbered_runs
+from xcurves.core.names import NUMBERED, RUN_LABEL, numbered_runs
 
 _NAMES = ("task", "algorithm", "run")
 _WHOLE = re.compile(r"\d+")
@@ -173,10 +173,13 @@ def _of_last_level(
 
 
 def _split(names: Sequence[str]) -> pd.DataFrame | None:
-    """Return the algorithm and the run of each name of which some are the same."""
+    """Return the algorithm and the run of each name of which some are the same, as each algorithm has the same runs."""
     each = list(dict.fromkeys(names))
-    labels = numbered_runs(each)
-    if labels is None:
+    parts = [NUMBERED.fullmatch(name) for name in each]
+    if not all(parts):
+        return None
+    labels = pd.DataFrame([part.groupdict() for part in parts if part])
+    if not _is_crossed(labels):
         return None
     return labels.set_index(pd.Index(each)).loc[list(names)].reset_index(drop=True)
 

@@ -402,7 +402,8 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     twins = [name for name in ordered if confusable([ordered[0], name]) is not None]
     if twins:
         return None, [ordered[0], *twins]
-    return ordered[0], ordered[1:]
+    measured = [name for name in varied if is_measure(frame[name]) and not are_settings(frame, name)]
+    return ordered[0], [*ordered[1:], *(name for name in measured if name not in ordered)]
 
 
 def _outcomes(frame: pd.DataFrame) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from xcurves.core.names import NUMBERED, RUN_LABEL
-from xcurves.core.refusal import UNSAID, Cure, Refusal, give
+from xcurves.core.refusal import UNSAID, Cure, Piece, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
 from xcurves.readers.open_files import beginning
@@ -244,13 +244,16 @@ def _joined(
         if metrics:
             shares = f"{str(metrics[0])[:40]!r} in both"
         names = path_pattern(root, first, source.home_of(first))
+        others: list[Piece] = []
         if RUN_LABEL.fullmatch(first.stem) and RUN_LABEL.fullmatch(path.stem):
             names = _pattern_of_files(root, first)
+            if "{task}/{algorithm}" in names:  # which of both is above is not said
+                others = [" or ", give(names=names.replace("{task}/{algorithm}", "{algorithm}/{task}"))]
         raise Refusal(
             "path",
             UNSAID,
             f"{source.home_of(path)} holds 2 logs, {first.name} and {path.name}, {shares}: a run has one",
-            Cure("Name the one that is meant, or say how names of runs are made: ", give(names=names)),
+            Cure("Name the one that is meant, or say how names of runs are made: ", give(names=names), *others),
         )
     if one[keys].duplicated().any() or other[keys].duplicated().any():
         return pd.concat([one, other], ignore_index=True)
