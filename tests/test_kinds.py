@@ -230,7 +230,7 @@ def test_an_input_must_not_have_the_name_of_a_variable(kind):
 
 
 @pytest.mark.plain(8)
-def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_are_said_once(
+def test_table_and_sentences_begin_with_the_answer_of_at_most_seventy_words_and_are_said_once(
     kind,
 ):
     result = made(kind.name)
@@ -244,7 +244,7 @@ def test_table_and_sentences_begin_with_the_answer_of_at_most_sixty_words_and_ar
     assert {each.role for each in said} <= {"answer", "detail", "caution"}
     assert all(re.search(r"[.:)]$", line) for line in (*lines, *(each.text for each in said))), said
     assert len({each.text for each in said}) == len(said)
-    assert len(first.text.split()) <= 60, first
+    assert len(first.text.split()) <= 70, first
     assert len(set(lines)) == len(lines) <= 12
     answers = [kind.answer(results.prepare(result)[1])]
     if "task" in result.dims:

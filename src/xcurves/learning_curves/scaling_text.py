@@ -173,9 +173,11 @@ def allocation_statements(result: xr.Dataset) -> Iterator[Statement]:
 def pairs_of_suites(result: xr.Dataset) -> xr.Dataset:
     """Return ratios of what suites need, losses at one size or compute for equal loss, each the second to the first."""
     if "pair" not in result.dims:  # one was selected
-        result = result.expand_dims("pair").assign_coords(
-            {side: ("pair", [result[side].item()]) for side in ("algorithm_a", "algorithm_b")}
+        one, other = (result[side].item() for side in ("algorithm_a", "algorithm_b"))
+        result = result.drop_vars(["pair", "algorithm_a", "algorithm_b"], errors="ignore").expand_dims(
+            pair=[f"{one} - {other}"]
         )
+        result = result.assign_coords(algorithm_a=("pair", [one]), algorithm_b=("pair", [other]))
     given = {}
     if "loss_ratio" in result or "compute_multiplier" not in result:  # a selection may lack both
         given[_LOSS] = ("loss_ratio", result)

@@ -91,6 +91,11 @@ def _claimed(comparison: Comparison, part: xr.Dataset, claim: Claim, *, is_apart
     return Claimed(claim, part, about, made, is_apart)
 
 
+def _says_intervals(comparison: Comparison, part: xr.Dataset) -> bool:
+    """Return whether intervals are said: there are some, or nothing differs, which is why there are none."""
+    return bool(part[comparison.interval].notnull().any() or (part[comparison.estimate] == 0).all())
+
+
 def compared(comparison: Comparison, part: xr.Dataset, claim: Claim, rows: Sequence[PairRow]) -> tuple[About, Compared]:
     """Return what a verdict about displayed pairs of one task, by one claim, is about and made of."""
     names = list(dict.fromkeys(name for row in rows for name in row[:2]))
@@ -116,7 +121,7 @@ def compared(comparison: Comparison, part: xr.Dataset, claim: Claim, rows: Seque
         over=about.over,
         on=claim.on,
         lower_is_better=lower_is_better(part),
-        has_limits=about.has_limits and bool(part[comparison.interval].notnull().any()),
+        has_limits=about.has_limits and _says_intervals(comparison, part),
         has_p=bool(comparison.p),
         scale=comparison.scale,
         reasons=reasons_of(comparison, part),
