@@ -105,14 +105,15 @@ def missing_inches(panels: NDArray[Any], n_columns: int) -> tuple[float, float]:
     high = n_rows * (least - sizes[:, 1]).max()
     across = figure.bbox.width / dpi - 2 * sizes[:n_columns, 0].sum()  # what half of the width lacks
 
-    texts = [text for ax in panels for text in (ax.title, ax.xaxis.label) if text.get_text() and text.get_visible()]
-    beside = _between(panels) / dpi
-    extents = [text.get_window_extent() for text in texts]
-    longest = max((extent.width / dpi for extent in extents), default=0.0)
-    over = max((max(-extent.x0, extent.x1 - figure.bbox.width) / dpi for extent in extents), default=0.0)
+    beside = _between(panels)
+    titles = [ax.title.get_window_extent() for ax in panels if ax.title.get_text()]
+    below = [ax.xaxis.label.get_window_extent() for ax in panels if ax.xaxis.label.get_visible()]
+    below = [extent for extent in below if extent.width > beside]  # a word that no line break makes narrower
+    longest = max((extent.width for extent in (*titles, *below)), default=0.0) / dpi
+    over = max((max(-extent.x0, extent.x1 - figure.bbox.width) for extent in below), default=0.0) / dpi
     uprights = [(ax.yaxis.label, ax.bbox.height) for ax in panels if ax.yaxis.label.get_visible()]
     beyond = max(((text.get_window_extent().height - room) / dpi for text, room in uprights), default=0.0)
-    wide = max(wide, across, 2 * n_columns * over, n_columns * (longest + _GAP - beside))
+    wide = max(wide, across, 2 * n_columns * over, n_columns * (longest + _GAP - beside / dpi))
     high = max(high, n_rows * beyond)
     return _seen(wide), _seen(high)
 
