@@ -99,6 +99,9 @@ def test_what_is_no_coordinate_of_the_tasks_is_refused():
     curves = suites()
     with refused("by", cure="It has 'suite'", names="is no coordinate of dim 'task'"):
         xcurves.across_tasks(curves, by="domain", rng=0)
+    for not_a_name in ({"a": 1}, ["suite"], curves["task"].dims[0]):
+        with refused("by", cure="It has 'suite'", names="is no coordinate of dim 'task'"):
+            xcurves.across_tasks(curves, by=not_a_name, rng=0)
     named = curves.rename(suite="group")
     with refused("curves", cure="Rename it: curves.rename(group='suite')", names="has a coordinate 'group'"):
         xcurves.across_tasks(named, by="group", rng=0)
@@ -106,6 +109,16 @@ def test_what_is_no_coordinate_of_the_tasks_is_refused():
     partial = curves.assign_coords(suite=("task", np.array([*"aaabbbb", None], object)))
     with refused("by", cure="Name one for every task", names="has no label of task 'z'"):
         xcurves.across_tasks(partial, by="suite", rng=0)
+
+
+def test_groups_have_labels_of_any_type():
+    curves = suites()
+    named = curves["suite"].to_numpy()
+    mixed = np.where(named == named[0], 1, named.astype(object))
+    found = xcurves.across_tasks(curves.assign_coords(suite=("task", mixed)), by="suite", rng=0)
+    by_name = xcurves.across_tasks(curves, by="suite", rng=0)
+    assert found["group"].to_numpy().tolist()[0] == 1
+    np.testing.assert_array_equal(found["difference_by"].sel(group=1), by_name["difference_by"].sel(group=named[0]))
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])

@@ -250,7 +250,7 @@ def check_by(curves: xr.DataArray, task: str, by: str | None) -> GroupsOfTasks |
     known = [str(name) for name, coord in curves.coords.items() if coord.dims == (task,) and name != task]
     if by not in known:
         has = ", ".join(map(repr, known)) or "none"
-        if by in curves.coords:
+        if isinstance(by, str) and by in curves.coords and by != task:
             raise Refusal("by", by, f"differs within a {labels.noun(task)}", "Name what is the same in all of its runs")
         raise Refusal("by", by, f"is no coordinate of dim {task!r}", f"It has {has}")
     if GROUP_DIM in curves.coords:
@@ -265,8 +265,8 @@ def check_by(curves: xr.DataArray, task: str, by: str | None) -> GroupsOfTasks |
     if missing.any():
         label = labels.words(curves[task])[int(missing.argmax())]
         raise Refusal("by", by, f"has no label of {task} {label}", "Name one for every task")
-    names, numbers = np.unique(values, return_inverse=True)
-    return GroupsOfTasks(names, numbers.ravel())
+    numbers, names = pd.factorize(values, sort=True)  # labels of several types too
+    return GroupsOfTasks(np.asarray(names), numbers)
 
 
 def refuse_strangers(curves: xr.DataArray, dim: str) -> None:
