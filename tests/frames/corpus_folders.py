@@ -167,6 +167,11 @@ INPUTS["names of runs above a seed are no algorithms"] = Input(
     at(*crossed(NAMES, ["0"], ["log.csv"])), Refuses("is the name of a run")
 )
 OF_NAMES = Read("algorithm", "run", "step", "return", (), False, 2, 4, 3)
+OF_TASKS = replace(TWO, tasks=("task",), n_tasks=2)
+INPUTS["names of algorithm and run two folders below tasks"] = Input(
+    at(*crossed(["u", "v"], ["train"], ["ada_1", "ada_2", "bob_1", "bob_2"], ["log.csv"])),
+    Asks("'u' or 'ada'", 2, {"{task}/train/{algorithm}_{run}": OF_TASKS, "{algorithm}/train/{task}_{run}": OF_TASKS}),
+)
 INPUTS["algorithms above names of runs"] = Input(
     at(
         "ada/dashing-sunset-1/log.csv", "ada/brisk-moon-2/log.csv", "bob/fancy-river-3/log.csv", "bob/ice-sea-4/log.csv"

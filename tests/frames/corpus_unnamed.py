@@ -117,6 +117,19 @@ INPUTS["decimals that rise in each fold"] = Input(
         },
     ),
 )
+INPUTS["unknown steps in no order"] = Input(
+    one(lambda: measured("seed", "shots", steps=[5, 10, 20]).sample(frac=1, random_state=1)),
+    Asks(
+        "column 'shots' (",
+        4,
+        {
+            "--training shots --duplicates last": Read("algorithm", "seed", "shots", runs=4, levels=3),
+            "--extra shots": Read("algorithm", "seed", None, tasks=("shots",), n_tasks=3),
+            "--algorithm algorithm shots": Read("algorithm, shots", "seed", algorithms=6, runs=4),
+            "--duplicates first": Read("algorithm", "seed", levels=1),
+        },
+    ),
+)
 for RUN, STEP in (("random_state", "epoch"), ("chain", "gen"), ("attempt", "nfe"), ("seed", "num_evals")):
     INPUTS[f"known run {RUN} and step {STEP}"] = Input(
         one(lambda run=RUN, step=STEP: measured(run, step)),

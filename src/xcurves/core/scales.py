@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -77,11 +77,8 @@ RATIO = Scale(  # of the first to the second
     by="by a factor of {}",
     number="a factor of {}",
 )
-SPEED = Scale(  # of the first over the second
-    name="ratio",
-    null=1.0,
-    read=_log,
-    write=_exp,
+SPEED = replace(  # of the first over the second
+    RATIO,
     up=Words("faster", "the shorter {noun}", "the shortest {noun}"),
     down=Words("slower", "the longer {noun}", "the longest {noun}"),
     by="{} times as fast",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
 from xcurves.core.names import NUMBERED, RUN_LABEL, numbered_runs
+from xcurves.frames.reading import columns_in, compared
 
 _NAMES = ("task", "algorithm", "run")
 _WHOLE = re.compile(r"\d+")
@@ -188,20 +189,16 @@ def _question_of_names(levels: Sequence[Sequence[str]], above: int, labels: pd.D
     """Return the question what names with a number are below folders: algorithms, tasks, or runs of the folder."""
     folder, name = levels[above][0], levels[-1][0]
     mark = name[len(labels["algorithm"].iloc[0]) : -len(labels["run"].iloc[0])]
-    begin = "".join(f"{level[0]}/" for level in levels[:above])
-    n_each = labels.assign(folder=levels[above]).groupby(["folder", "algorithm"])["run"].nunique()
-    each = runs_each(int(n_each.min()), int(n_each.max()))
-    n_folders, n_names = len(set(levels[above])), labels["algorithm"].nunique()
-    orders = [("{task}", _ALGORITHM, n_names, n_folders), (_ALGORITHM, "{task}", n_folders, n_names)]
+    parts = [level[0] for level in levels]
+    rows = labels.rename(columns={"algorithm": "name"}).assign(folder=levels[above])
+    orders = [("folder", "name", _TASK, _ALGORITHM), ("name", "folder", _ALGORITHM, _TASK)]
     if _are_environments(labels["algorithm"].tolist()):
         orders.reverse()
-    choices = [
-        Choice(
-            {"names": f"{begin}{upper}/{lower}{mark}{{run}}"},
-            f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {each}",
-        )
-        for upper, lower, n_algorithms, n_tasks in orders
-    ]
+    choices = []
+    for task, algorithm, upper, lower in orders:
+        parts[above], parts[-1] = upper, f"{lower}{mark}{{run}}"
+        known = {"algorithm": algorithm, "tasks": [task], "run": "run"}
+        choices.append(Choice({"names": "/".join(parts)}, compared(rows, known)))
     what = f"folders do not say whether {folder!r} or {labels['algorithm'].iloc[0]!r} is the algorithm or the task"
     return of_paths(f"{root}: {what}", choices, root)
 
@@ -264,20 +261,12 @@ def _question_of_levels(
     several, choices = list[bool](), list[Choice]()
     for of_level, columns in readings:
         labels = pd.DataFrame({name: levels[index] for index, name in of_level.items()})
-        roles = {"algorithm": ["algorithm"], "run": ["run"]} | columns
-        several.append(len(labels[roles["algorithm"]].drop_duplicates()) > 1)
-        choices.append(Choice({"folders": _named(of_level, len(levels)), **columns}, _compared(labels, **roles)))
+        known: dict[str, Any] = {"algorithm": ["algorithm"], "run": ["run"]} | columns
+        known["tasks"] = [name for name in labels if name not in columns_in(known)]
+        several.append(len(labels[known["algorithm"]].drop_duplicates()) > 1)
+        choices.append(Choice({"folders": _named(of_level, len(levels)), **columns}, compared(labels, known)))
     fitting = [choice for choice, has_several in zip(choices, several, strict=True) if has_several]
     return of_paths(question, fitting or choices, root)
-
-
-def _compared(labels: pd.DataFrame, algorithm: list[str], run: list[str]) -> str:
-    """Return what labels of runs compare."""
-    tasks = [name for name in labels if name not in (*algorithm, *run)]
-    n_runs = labels.drop_duplicates().groupby([*algorithm, *tasks]).size()
-    n_algorithms, n_tasks = (len(labels[names].drop_duplicates()) if names else 1 for names in (algorithm, tasks))
-    each = runs_each(int(n_runs.min()), int(n_runs.max()))
-    return f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {each}"
 
 
 def _named(of_level: dict[int, str], n_levels: int) -> list[str]:

@@ -68,32 +68,39 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     if all(names.dim_of(name) == "training" for name in apart):  # within whose labels another step begins anew
         choice = {"training": apart[0], "duplicates": "last"}
         return [Choice(choice, f"{compared(frame, known)}, the last row of each {apart[0]}")]
-    chosen: list[dict[str, Any]] = [{"tasks": [*named.extra, *apart]}]
     are_files = all(names.rank_of(name, names.FILES) is not None for name in apart)
-    if are_files:  # a file holds a run or a part of one, and is no task
-        chosen = []
-    if len(apart) == 1 and not {"training"} & {*named.dims, *named.given} and is_numeric_dtype(frame[apart[0]]):
-        chosen.insert(0, {"training": apart[0], "duplicates": "last"})  # in no order, which is sorted
+    chosen: list[dict[str, Any]] = []
     if "run" not in named.dims:
-        chosen.insert(0, {"run": list(apart)})
-    elif are_files:
+        chosen.append({"run": list(apart)})
+    elif are_files:  # a file holds a run or a part of one, and is no task
         chosen.append({"run": [*named.given_columns("run"), *apart]})
-    if "algorithm" in named.dims and not are_files:
-        chosen.append({"algorithm": [*named.given_columns("algorithm"), *apart]})
+    if not are_files:
+        chosen.append({"tasks": [*named.extra, *apart]})
+        if "algorithm" in named.dims:
+            chosen.append({"algorithm": [*named.given_columns("algorithm"), *apart]})
     choices = [Choice(each, compared(frame, known | each)) for each in chosen]
-    steps = [name for name in apart if pd.api.types.is_numeric_dtype(frame[name])]
-    if "training" in named.dims or not steps or are_files:
+    if are_files or "training" in {*named.dims, *named.given}:
         return choices
+    return [*_choices_of_steps(frame, apart, named, known), *choices]
+
+
+def _choices_of_steps(
+    frame: pd.DataFrame, apart: Sequence[Any], named: Named, known: Mapping[str, Any]
+) -> list[Choice]:
+    """Return the reading in which the numbers with the most labels are steps and the other columns tasks, if any."""
+    steps = [name for name in apart if is_numeric_dtype(frame[name])]
+    if not steps:
+        return []
     step = max(steps, key=lambda name: (frame[name].nunique(), frame[name].max()))
-    as_steps: dict[str, Any] = {"training": step}
-    if len(apart) > 1:
-        as_steps["tasks"] = [*named.extra, *(name for name in apart if name != step)]
-    words = f"{compared(frame, known | as_steps)}, at {how_many(frame[step].nunique(), 'step')}"
-    others = [*named.keys, *(name for name in apart if name != step)]
-    if (frame.groupby(others, observed=True)[step].diff() < 0).any():
-        as_steps["duplicates"] = "last"
+    rest = [name for name in apart if name != step]
+    chosen: dict[str, Any] = {"training": step}
+    if rest:
+        chosen["tasks"] = [*named.extra, *rest]
+    words = f"{compared(frame, known | chosen)}, at {how_many(frame[step].nunique(), 'step')}"
+    if (frame.groupby([*named.keys, *rest], observed=True)[step].diff() < 0).any():
+        chosen["duplicates"] = "last"
         words += f", rows sorted by {step}"
-    return [Choice(as_steps, words), *choices]
+    return [Choice(chosen, words)]
 
 
 def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> None:

@@ -156,11 +156,10 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
 
 
 def _may_be_named(frame: pd.DataFrame, name: str, rank: int) -> bool:
-    """Return whether a column may be what it is called; decimals of a whole name are labels where each repeats."""
+    """Return whether a column may be what it is called; settings only by their whole name."""
     if says_data(frame, name):
         return False
-    repeats = rank == 0 and is_measure(frame[name]) and frame[name].value_counts().min() > 1
-    return repeats or may_be_label(frame, name)
+    return may_be_label(frame, name) or (rank == 0 and are_settings(frame, name))
 
 
 def says_data(frame: pd.DataFrame, name: str) -> bool:
@@ -175,17 +174,10 @@ def says_data(frame: pd.DataFrame, name: str) -> bool:
 def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> str | None:
     """Return the column of text that has a few labels, if it is the only one."""
     labels = could_be_labels(frame, used, runs)
-    texts = [
-        name
-        for name in labels
-        if not pd.api.types.is_numeric_dtype(frame[name])
-        and not says_data(frame, name)
-        # names of single rows name no algorithm where anything else could
-        and (n_labels(frame[name]) < len(frame) or (labels == [name] and not runs))
-    ]
-    if len(texts) == 1:
-        return texts[0]
-    return None
+    texts = [name for name in labels if not pd.api.types.is_numeric_dtype(frame[name]) and not says_data(frame, name)]
+    if runs or len(labels) > 1:  # names of single rows name no algorithm where anything else could
+        texts = [name for name in texts if n_labels(frame[name]) < len(frame)]
+    return texts[0] if len(texts) == 1 else None
 
 
 def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str] = ()) -> list[str]:
@@ -201,9 +193,11 @@ def trials_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
 
 
 def are_settings(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether decimals may be settings: each is in several rows, and the name is of no score."""
+    """Return whether numbers with a point may be settings: each is in several rows, and the name is of no score."""
     column = frame[name]
-    return is_measure(column) and not looks_like_score(name) and bool(column.value_counts().min() > 1)
+    if not pd.api.types.is_float_dtype(column) or looks_like_score(name) or is_clock(name) or is_step(name):
+        return False
+    return bool(column.value_counts().min() > 1)
 
 
 def numbers_rows(frame: pd.DataFrame, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -421,29 +421,26 @@ def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:
 
     Of several of numbers that with the most labels may be the steps of training.
     """
-    tasks = found.roles["tasks"]
     columns = sorted(columns, key=lambda name: pd.api.types.is_numeric_dtype(found.frame[name]))
-
-    def with_tasks(name: str, rest: Sequence[str]) -> dict[str, Any]:
-        return {"algorithm": name, "tasks": [*tasks, *(other for other in rest if other != name)]}
-
-    every = [with_tasks(name, columns) for name in columns]
     together: dict[str, Any] = {"algorithm": list(columns)}
-    every.append(together)
-    as_steps = _with_steps(found, columns, with_tasks)
+    of_one, of_steps = _with_the_rest(found, columns), _with_steps(found, columns)
     if set(columns) <= set(found.settings):  # hyperparameters are rarely tasks
-        every = [together, *as_steps, *every[:-1]]
+        every = [together, *of_steps, *of_one]
     else:
-        every = [*as_steps, *every]
+        every = [*of_steps, *of_one, together]
     readings = [(chosen, found.roles | chosen) for chosen in every]
     return [
         Choice(chosen, compared(found.frame, known)) for chosen, known in readings if not repeats(found.frame, known)
     ]
 
 
-def _with_steps(
-    found: Found, columns: Sequence[str], with_tasks: Callable[[str, Sequence[str]], dict[str, Any]]
-) -> list[dict[str, Any]]:
+def _with_the_rest(found: Found, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return for each column that it is the algorithm, and the others are tasks."""
+    tasks = found.roles["tasks"]
+    return [{"algorithm": name, "tasks": [*tasks, *(other for other in columns if other != name)]} for name in columns]
+
+
+def _with_steps(found: Found, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return the readings in which the numbers with the most labels are the steps of training."""
     if found.roles.get("training") is not None or "training" in found.typed:
         return []
@@ -452,6 +449,7 @@ def _with_steps(
     if not numbers:
         return []
     step = str(max(numbers, key=lambda column: (n_labels(column), column.max())).name)
-    rest = [name for name in columns if name != step]
-    readings = [{**with_tasks(name, rest), "training": step} for name in rest]
+    readings = [
+        {**each, "training": step} for each in _with_the_rest(found, [name for name in columns if name != step])
+    ]
     return [{role: names for role, names in each.items() if names} for each in readings][: MOST // 2]

@@ -13,7 +13,15 @@ from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.names import dim_of, names_in, words_of
 from xcurves.frames.reading import Doubt, columns_in
-from xcurves.frames.roles import NO_NAME, is_mostly_measured, may_be_label, n_labels, names_score, says_statistic
+from xcurves.frames.roles import (
+    NO_NAME,
+    are_settings,
+    is_mostly_measured,
+    may_be_label,
+    n_labels,
+    names_score,
+    says_statistic,
+)
 from xcurves.frames.wide import Columns, as_asked, to_long
 from xcurves.frames.wide_columns import Pattern, fitting_pattern, n_rows_of_scores, runs_pattern, summary_columns
 
@@ -76,11 +84,8 @@ def _named_and_scores(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[di
     kinds = {name: dim_of(name) for name in free}
     named = {name: kind for name, kind in kinds.items() if kind is not None}
     scores = [name for name in free if name not in named and pd.api.types.is_float_dtype(frame[name])]
-    # Beside decimals that differ from row to row, those that each repeat are settings.
-    repeat = {name for name in scores if frame[name].value_counts().min() > 1}
-    if len(repeat) < len(scores):
-        scores = [name for name in scores if name not in repeat]
-    return named, scores
+    measured = [name for name in scores if not are_settings(frame, name)]
+    return named, measured or scores
 
 
 def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:

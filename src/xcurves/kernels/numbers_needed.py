@@ -133,18 +133,11 @@ def _least(effect: Floats, about: Floats, alpha: float, fewest: float, n_samples
     return high
 
 
-def power(effect: Floats, n: Floats, alpha: float, n_samples: int = 1) -> Floats:
-    """Return the power of the two-sided t-test of `n` numbers with so large a mean, in standard deviations.
-
-    Of two samples that is of `n` numbers each, with so large a difference of means.
-    """
-    return _power(*_noncentral(effect, n, alpha, n_samples))
-
-
 def _has_power(effect: Floats, n: Floats, alpha: float, n_samples: int) -> Bools:
-    """Return whether `power` is at least `POWER`, which itself is computed only where a normal spread leaves it open.
+    """Return whether the two-sided t-test of `n` numbers, of each sample, has the power `POWER`.
 
-    It takes a hundred times as long.
+    `effect` is the mean, or the difference of two means, in standard deviations. The power takes a hundred times as
+    long as that of a normal spread, and is computed where the latter leaves it open.
     """
     shift, df, critical = _noncentral(effect, n, alpha, n_samples)
     by_normal = _power_by_normal(shift, df, critical)
