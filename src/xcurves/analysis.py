@@ -167,6 +167,7 @@ def analyze(
     >>> tree["distribution"].attrs["final"]
     '8,000 games'
     """
+    curves = check_curves(validation.with_training(curves))
     wanted: Sequence[Any] = [include]
     if include is None:
         wanted = [name for name, kind in _parts().items() if kind.part and not kind.part.on_request]
@@ -177,7 +178,6 @@ def analyze(
         validation.check_choice("include", name, list(kinds.PARTS))
     if not wanted:
         raise Refusal("include", UNSAID, "names no part", "Leave it out for all")
-    curves = check_curves(validation.with_training(curves))
     run_checks.check_scored(curves)
     curves = direction.settled(curves, "analyze")
     of_parts = curves

@@ -464,6 +464,7 @@ REFUSED = [
         ("weighting", "folds"),
         "must be 'variance-folds', 'variance', 'relative' or 'uniform'",
     ),
+    (lambda e: e, {"weighting": np.array([1, 2])}, ("weighting", ANY), "must be 'variance-folds'"),
     *((lambda e: e, {"n_resamples": odd}, ("n_resamples", odd, "Usual: 0 or 999"), "") for odd in (-1, None, 10**30)),
     (lambda e: e, {"at": -4}, ("at", "-4", "A curve has no value there"), "must be positive and finite"),
     (lambda e: e, {"at": "400"}, ("at", "400"), "must be a size, or sizes on dims"),
@@ -671,6 +672,17 @@ def test_a_noisy_flat_curve_that_happens_to_rise_is_fitted():
     result = quiet(flat)
     assert (result.data_reliance < 0).any()
     assert result.error_at_n.notnull().all()
+
+
+def test_a_flat_curve_has_no_refits_and_leaves_those_of_others():
+    flat = xr.DataArray(np.ones((1, 2, 4)), dims=("task", "run", "training"))
+    falling = np.array([[8.0, 5.1, 3.0, 2.0], [8.2, 5.0, 3.0, 2.1]])
+    both = xr.concat([flat, flat.copy(data=falling[np.newaxis])], "task")
+    both = with_attrs(both.assign_coords(training=[1.0, 2, 4, 8]), units="loss")
+    with pytest.warns(UserWarning, match="^task 0: errors are all equal"):
+        found = xcurves.fit_power_law(both, n_resamples=19, rng=0)
+    assert found["estimate_ci"].isel(task=0).isnull().all()
+    xr.testing.assert_equal(found.isel(task=[1]), xcurves.fit_power_law(both.isel(task=[1]), n_resamples=19, rng=0))
 
 
 @given(

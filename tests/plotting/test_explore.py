@@ -12,7 +12,7 @@ from plotly_traces import numbers, of, unpacked
 from refusals import refused
 from strategies import make_curves, make_errors
 from synthetic_results import synthetic_result
-from xcurves.core.refusal import call, give
+from xcurves.core.refusal import give
 from xcurves.draw.interactive import interactive_figure
 from xcurves.draw.shapes import draw_picture
 from xcurves.pictures.curves import CurvesPicture, Line, Points, Scale, Span
@@ -81,6 +81,13 @@ def test_of_more_than_a_million_numbers_runs_of_one_task_are_kept():
     runs = figure.data.index(of(figure, "runs")[1])
     lengths = [len(unpacked(button.args[0]["y"][runs])) for button in buttons]
     assert lengths == [0, 400 * 201, 0, 0, 0]
+
+
+def test_budgets_that_are_not_above_0_have_no_shares(curves):
+    late = curves.assign_coords(training=curves["training"] - curves["training"].max())
+    menus = [each.curves.explore().layout.updatemenus[0].buttons for each in (curves, late)]
+    assert [menu[0].label.split(" (")[0] for menu in menus] == ["all tasks", "task 'x'"]
+    assert len(menus[1]) == len(menus[0]) - 1
 
 
 def test_results_along_the_budget_or_training_are_explored():
@@ -219,8 +226,9 @@ def test_what_cannot_be_explored_is_said(curves, monkeypatch):
     one = curves.isel(task=0, drop=True)
     anova = one.curves.randomized_anova(n_resamples=9, rng=0, confidence_level=0.5)
     left_out = xcurves.leave_one_size_out(make_errors([[30, 25, 22, 20, 19]]), sigma_hat_sq=1)
-    with refused("data", cure=call(".curves.plot")):
-        xcurves.explore(left_out)
+    for view in (None, "curves"):
+        with refused("data", cure="Its numbers: data.curves.table()", names="leave_one_size_out has no picture"):
+            xcurves.explore(left_out, view=view)
     with refused("smooth", 1, cure=give(smooth=0.6)):
         one.curves.explore(smooth=1)
     with refused("smooth", "a", cure=give(smooth=0.6), kind=xcurves.WrongType):

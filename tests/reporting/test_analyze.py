@@ -271,6 +271,8 @@ def test_curves_that_are_no_curves_are_refused(curves):
         xcurves.analyze(absent(curves, [6, 6, 5]), paired=True, rng=0)
     with refused("curves", "a Dataset", "Pick one variable: ds['score'].curves", kind=xcurves.WrongType):
         xcurves.analyze(curves.to_dataset())
+    with refused("curves", kind=xcurves.WrongType, names="^curves"):
+        xcurves.analyze(1e300)
 
 
 def test_all_parts_compare_with_the_reference_only(curves):

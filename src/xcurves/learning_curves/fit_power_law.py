@@ -197,7 +197,9 @@ def fit_power_law(
     aggregates = checks.check_aggregates(errors, standard_error, n_folds, sigma_hat_sq, unit)
     where = checks.check_at(errors, labels.extra_dims(errors, core), at)
     one_fold = n_folds is None or (not is_lazy(xr.DataArray(n_folds)) and bool(np.all(xr.DataArray(n_folds) == 1)))
-    scheme = weighting or _default_weighting(errors, unit, standard_error, n_folds, sigma_hat_sq)
+    scheme = weighting
+    if scheme is None:
+        scheme = _default_weighting(errors, unit, standard_error, n_folds, sigma_hat_sq)
     given: dict[str, Any] = {
         "gamma": gamma,
         "quadratic": validation.check_flag("quadratic", quadratic),

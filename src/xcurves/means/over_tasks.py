@@ -17,14 +17,17 @@ _FRACTIONS = 50  # of the budget
 def means_over_tasks(means: xr.Dataset, curves: xr.DataArray) -> xr.Dataset | None:
     """Return the means over tasks at per cent of each task's budget, of algorithms that all tasks have; None: of none.
 
-    The budget of a task is the last level that all its means have; fractions begin where all tasks have a score. The
-    band is the t interval for these tasks at each fraction, its degrees of freedom by Satterthwaite.
+    The budget of a task is the last level that all its means have; where one is not above 0 there are no shares: None.
+    Fractions begin where all tasks have a score. The band is the t interval for these tasks at each fraction, its
+    degrees of freedom by Satterthwaite.
     """
     lines_of, every_run = mean_lines(means), runs_of(curves, float(means.attrs["smooth"]))
     places = [place for place in range(means.sizes["algorithm"]) if all(len(lines[place].x) for lines in lines_of)]
     if not places:
         return None
     budgets = [min(lines[place].x[-1] for place in places) for lines in lines_of]
+    if min(budgets) <= 0:
+        return None
     starts = [max(lines[place].x[0] for place in places) for lines in lines_of]
     start = max(first / budget for first, budget in zip(starts, budgets, strict=True))
     fractions = np.linspace(0, 1, _FRACTIONS + 1)

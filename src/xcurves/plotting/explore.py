@@ -112,6 +112,8 @@ def _explored(data: xr.DataArray | xr.Dataset, view: str | None, smooth: float) 
             "Leave it out",
         )
     kind, result = prepare(data)
+    if not kind.views:
+        raise Refusal("data", UNSAID, f"{kind.name} has no picture", "Its numbers: data.curves.table()")
     if view is not None:
         check_choice("view", view, list(kind.views))
     figure = _declared(kind, result, view)

@@ -157,12 +157,14 @@ def refit_percentiles(
     refitted = replace(model, strength=0.0)
     standard = normal_draws(entropy, n_resamples, len(model.n))
     expected = powerlaw.curve(fit.theta, model.n, at)
-    targets = np.empty((len(at), 6, 2)), np.empty((len(at), len(n), 2))
-    for some in stretches(len(at), max(1, _BLOCK // n_resamples)):
-        folds, variance = sizes.folds[some, np.newaxis], fit.variance[some, np.newaxis]
+    targets = np.full((len(at), 6, 2), np.nan), np.full((len(at), len(n), 2), np.nan)
+    known = np.flatnonzero(~np.isnan(fit.theta).any(axis=1))  # a flat curve has no exponent
+    for block in stretches(len(known), max(1, _BLOCK // n_resamples)):
+        some = known[block]
+        folds, variance = sizes.folds[some][:, np.newaxis], fit.variance[some][:, np.newaxis]
         # means and variances of normal errors, drawn independently: no errors of single folds are needed
         ratio = variance_ratios(entropy, n_resamples, sizes.folds[some])
-        means = expected[some, np.newaxis] + standard * np.sqrt(variance / np.maximum(folds, 1))
+        means = expected[some][:, np.newaxis] + standard * np.sqrt(variance / np.maximum(folds, 1))
         every = (
             np.broadcast_to(folds, ratio.shape),
             np.where(folds > 0, means, 0.0),
@@ -176,6 +178,4 @@ def refit_percentiles(
         for target, values in zip(targets, found, strict=True):
             replicates = values.reshape(len(folds), n_resamples, values.shape[-1])
             target[some] = np.moveaxis(np.quantile(replicates, [alpha / 2, 1 - alpha / 2], axis=1), 0, -1)
-    for target in targets:
-        target[np.isnan(fit.theta).any(axis=1)] = np.nan
     return targets
