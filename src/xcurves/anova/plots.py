@@ -89,8 +89,8 @@ def _on_ratios(
     high = max([_LEAST_HIGH, *(_AROUND[1] * each for each in known)])
     ticks: tuple[tuple[float, str], ...] = ()
     if high < 100 * low:
-        ticks = tuple((tick, f"{tick:g}") for tick in _TICKS if low <= tick <= high)
-    label = f"F / critical value at the {provenance.alpha_of(result):g} level"
+        ticks = tuple((tick, number(tick)) for tick in _TICKS if low <= tick <= high)
+    label = f"F / critical value at the {number(provenance.alpha_of(result))} level"
     if key:
         label += f"\n{key}"
     return RowsPicture(tuple(rows), label, columns, reference=1.0, limits=(low, high), scale="log", ticks=ticks, **look)

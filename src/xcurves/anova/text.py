@@ -72,7 +72,7 @@ def _anova_of_one(task: xr.Dataset, alpha: float) -> Iterator[Statement]:
     runs = [f"{name} ({count(n, 'run')})" for name, n in zip(names, sizes, strict=True)]
     n_levels = task["n_levels"].item()
     yield Statement("answer", f"{_verdicts(task, alpha)}{_which_ones(task, alpha)}")
-    at_levels = "" if is_without_training(task) else f", at {n_levels:,} training levels"
+    at_levels = "" if is_without_training(task) else f", at {count(n_levels, 'training level')}"
     yield Statement("detail", f"Compared: {joined(runs)}{at_levels}.")
     yield Statement("detail", _f_ratios(task))
     if not by_welch(task):
@@ -170,7 +170,7 @@ def _f_ratios(task: xr.Dataset) -> str:
         df = task["df"].sel(source=effect).item()
         error_df = test["error_df"].item()
         f = number(test["f"].item(), 4)
-        ratios.append(f"F({df:.0f}, {error_df:.0f}) = {f} of {SHORT[effect]} against {errors[effect]}")
+        ratios.append(f"F({number(df)}, {number(error_df)}) = {f} of {SHORT[effect]} against {errors[effect]}")
     return f"By the split-plot error terms {'; '.join(ratios)}."
 
 
@@ -348,7 +348,7 @@ def _weighted(result: xr.Dataset, sign: int) -> str:
     own = {str(name): weight for name, weight in named if weight > 0}
     if len(own) > 1 and np.allclose(list(own.values()), 1 / len(own)):
         return f"the mean of {listed(own, _MOST_WEIGHTS)}"
-    return " + ".join(f"{weight:.3g} × {name}".removeprefix("1 × ") for name, weight in own.items())
+    return " + ".join(f"{number(weight)} × {name}".removeprefix("1 × ") for name, weight in own.items())
 
 
 def title_of_contrast(result: xr.Dataset) -> str:

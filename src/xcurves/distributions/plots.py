@@ -16,7 +16,7 @@ from xcurves.pictures.curves import CurvesPicture, Line, Rule, Scale, along_trai
 from xcurves.pictures.pair_rows import MOST_ROWS
 from xcurves.pictures.rows import Row, RowsPicture, marks_of, only_param, plain_rows
 from xcurves.pictures.styles import Style, bounds_of, styled_parts
-from xcurves.say.numbers import label_of, with_units
+from xcurves.say.numbers import label_of, percent, with_units
 from xcurves.say.pairs import pairs_by_size
 
 
@@ -28,7 +28,7 @@ def _groups(result: xr.Dataset, dim: str = "algorithm") -> Iterator[tuple[Style,
 
 def say_shade(result: xr.Dataset, what: str) -> str:
     """Return what is shaded, for the label of an axis."""
-    return f"shade: {100 * float(result.attrs['confidence_level']):g} %, {what}"
+    return f"shade: {percent(result.attrs['confidence_level'], 6)}, {what}"
 
 
 def _lines(

@@ -121,8 +121,8 @@ def statistic_statements(result: xr.Dataset) -> Iterator[Statement]:
     details = [f"{name}{_described(group)}" for group, name in groups]
     if "tolerance" in result and "tolerance" in result.attrs:
         details += [f"{name}{_tolerance(group)}" for group, name in groups]
-    level = 100 * float(result.attrs["confidence_level"])
-    details.append(f"In brackets: {level:g} % intervals, if they exist. {_how(result)}")
+    level = percent(result.attrs["confidence_level"], 6)
+    details.append(f"In brackets: {level} intervals, if they exist. {_how(result)}")
     without = result["score_mean"].isnull() & (result["share_infinite"] > 0)
     cautions = []
     if without.any():

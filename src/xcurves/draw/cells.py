@@ -43,7 +43,7 @@ def draw_cells(ax: Axes, picture: CellsPicture) -> None:
     )
     marked = np.zeros(values.shape, bool) if picture.marked is None else picture.marked
     size = _font(ax, values.shape)
-    if picture.form is not None and size >= _LEAST:
+    if picture.decimals is not None and size >= _LEAST:
         _write_numbers(ax, picture, marked, image.to_rgba(values), size)
     else:
         y, x = np.nonzero(marked)

@@ -10,6 +10,7 @@ import numpy as np
 
 from xcurves.draw.interactive_look import one_at_a_time, safe_words
 from xcurves.pictures.cells import CellsPicture, Palette
+from xcurves.say.numbers import number
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -66,7 +67,7 @@ def _traces(picture: CellsPicture) -> list[dict[str, Any]]:
         "ygap": 1,
     }
     traces = [cells]
-    if picture.form is not None and len(picture.columns) <= _MOST_NUMBERED:
+    if picture.decimals is not None and len(picture.columns) <= _MOST_NUMBERED:
         cells["text"] = [[_number(picture, *at) for at in row] for row in places]
         cells |= {"texttemplate": "%{text}", "showscale": False}
     elif picture.marked is not None:
@@ -89,8 +90,8 @@ def _said(picture: CellsPicture, row: int, column: int) -> str:
     value = picture.values[row, column]
     if np.isnan(value):
         return ""
-    number = picture.text(row, column) or f"{value:.4g}"
-    names = (picture.rows[row], picture.columns[column], picture.steps.get(float(value), number))
+    said = picture.text(row, column) or number(value, 4)
+    names = (picture.rows[row], picture.columns[column], picture.steps.get(float(value), said))
     return "<br>".join(map(safe_words, names))
 
 

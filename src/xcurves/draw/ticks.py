@@ -67,7 +67,7 @@ def rescale(ax: Axes, xscale: str | None = None, yscale: str | None = None) -> N
 
 def label_narrow(axis: Axis) -> None:
     """Give a log axis on which no power of ten may fall more ticks, with plain numbers."""
-    from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter
 
     if not isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
         return
@@ -75,5 +75,5 @@ def label_narrow(axis: Axis) -> None:
     if high >= _DECADES * low:
         return
     axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high > _NARROW * low else range(1, 10)))
-    axis.set_major_formatter(StrMethodFormatter("{x:.3g}"))
+    axis.set_major_formatter(FuncFormatter(lambda level, _: short_level(level)))
     axis.set_minor_formatter(NullFormatter())

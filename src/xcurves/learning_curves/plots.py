@@ -185,7 +185,7 @@ def learners(compared: xr.Dataset) -> RowsPicture:
     where = ""
     sizes = np.unique(compared["at"].to_numpy())
     if param != "large_sample_error":
-        where = f" at n = {sizes[0]:g}" if len(sizes) == 1 else " at N"
+        where = f" at n = {number(sizes[0])}" if len(sizes) == 1 else " at N"
     said = with_units(_WORDS[param] + where, compared["difference"])
     return RowsPicture(tuple(rows), f"{said}, less that of {compared.attrs['reference']}")
 
@@ -197,8 +197,8 @@ def _parameters(curve: xr.Dataset, *, short: bool) -> tuple[str, str | None]:
     parameters = [rf"$\gamma$ = {rounded(curve['gamma'].item(), 2)}"]
     if not short:
         at = short_level(curve["at"].item())
-        parameters.append(f"$e_{{{at}}}$ = {curve['error_at_n'].item():.4g}")
-        parameters.append(rf"$\beta_{{{at}}}$ = {curve['data_reliance'].item():.4g}")
+        parameters.append(f"$e_{{{at}}}$ = {number(curve['error_at_n'].item(), 4)}")
+        parameters.append(rf"$\beta_{{{at}}}$ = {number(curve['data_reliance'].item(), 4)}")
     said = ", ".join(parameters)
     if curve["backtest_error"] > MISSED:
         return f"{said} *", "missed"
@@ -215,7 +215,7 @@ def scatter(fit: xr.Dataset) -> CurvesPicture:
         x, y = (curve[each].to_numpy().reshape(1) for each in ("data_reliance", "error_at_n"))
         across, along = (bounds_of(curve["estimate_ci"].sel(param=[each])) for each in ("data_reliance", "error_at_n"))
         points.append(Points(x, y, style, name, x_ends=across, y_ends=along))
-    where = f"at n = {sizes[0]:g}" if len({*sizes}) == 1 else "each at its own N"
+    where = f"at n = {number(sizes[0])}" if len({*sizes}) == 1 else "each at its own N"
     x_label, y_label = (label_of(fit[each]).replace("at the size N", where) for each in ("data_reliance", "error_at_n"))
     return CurvesPicture((), Scale(x_label), Scale(y_label), points=points, empty="no fitted curve")
 

@@ -14,7 +14,7 @@ from xcurves.core.schema import Claim, Statement, statements
 from xcurves.learning_curves.scaling_laws import PARAMS, SIZES
 from xcurves.learning_curves.text import Row, between, rows_of
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
-from xcurves.say.numbers import estimated, interval, joined, listed, number, percent
+from xcurves.say.numbers import count, estimated, interval, joined, listed, number, percent
 from xcurves.say.pairs import sides_of
 from xcurves.say.result_frames import bounds, frame_of
 
@@ -130,7 +130,7 @@ def _law(law: Row) -> str:
     later = "no cut leaves later runs"
     if not isnan(law.backtest_error):
         later = f"it misses its own later runs by {percent(law.backtest_error, 2)} an octave"
-    return f"loss = {' + '.join(terms)} from {law.n_runs:,.0f} runs; {later}; {_exponent(law)}"
+    return f"loss = {' + '.join(terms)} from {count(law.n_runs, 'run')}; {later}; {_exponent(law)}"
 
 
 def _cautions(law: Row) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _say_failing(n_runs: int, share_failed: float) -> str:
     if n_runs == 1:
         return "its run failed"
     if share_failed:
-        return f"of its {n_runs} runs more than a share of {share_failed:g} failed"
+        return f"of its {n_runs} runs more than a share of {number(share_failed)} failed"
     return f"one of its {n_runs} runs failed"
 
 
@@ -332,7 +332,8 @@ def _say_failed(result: xr.Dataset) -> Iterator[str]:
     share = result.attrs["share_failed"]
     if share:
         yield (
-            f"Up to a share of {share:g} of the runs at a look may fail: these count as the worst of both sides there."
+            f"Up to a share of {number(share)} of the runs at a look may fail: these count as the worst of both sides "
+            "there."
         )
 
 

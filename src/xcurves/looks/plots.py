@@ -76,7 +76,7 @@ def states(result: xr.Dataset) -> CellsPicture:
     look: dict[str, Any] = {
         "limits": (1.0, float(result.sizes["look"])),
         "palette": "falling",
-        "form": "{:.0f}",
+        "decimals": 0,
         "x_label": said,
     }
     if decided.ndim == 1:

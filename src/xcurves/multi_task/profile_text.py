@@ -14,7 +14,7 @@ from xcurves.kernels.over_tasks.task_flips import NO_BAND, SUBSET_MEANS
 from xcurves.multi_task.task_options import say_levels
 from xcurves.multi_task.too_few import noun_of
 from xcurves.say.compared_pairs import Compared
-from xcurves.say.numbers import capitalized, count, counts, joined, pvalue, stretches
+from xcurves.say.numbers import capitalized, count, counts, joined, percent, pvalue, stretches
 from xcurves.say.pairs import lower_is_better, sides_of
 
 _FEW = 3  # pairs of which each has a sentence
@@ -74,7 +74,7 @@ def about_bands(result: xr.Dataset) -> Iterator[str]:
     known = result["mean_curve"].notnull()
     begun = known["budget_fraction"].to_numpy()[known.any([dim for dim in known.dims if dim != "budget_fraction"])]
     if begun.size and begun[0] > result["budget_fraction"][0]:
-        begins = f"{100 * begun[0]:.0f} %"
+        begins = percent(begun[0], 2)
         yield f"Below {begins} of the budget some {task} has no score: fractions before that are left out."
     method = result["band_method"].where(result["n_tasks"] > 0)
     if (method == NO_BAND).any():

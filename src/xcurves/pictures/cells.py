@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xcurves.array_types import Bools, Floats
 from xcurves.core.labels import SIDES, task_dims
 from xcurves.core.schema import Picture
+from xcurves.say.numbers import rounded
 
 # "signs": five colours from -2, the second of a pair is shown to be higher, to 2
 LEANING = 17  # letters in a line of the name of a column
@@ -36,7 +37,7 @@ class CellsPicture(Picture):
     palette: Palette = "rising"
     marked: Bools | None = None  # cells that are bold or have a dot
     steps: Mapping[float, str] = field(default_factory=dict)  # values that the colours have, where they are few
-    form: str | None = None  # how a cell has its number, where there is room
+    decimals: int | None = None  # of the number in a cell, where there is room
     x_label: str = ""
     y_label: str = ""
     most_columns: float = np.inf  # that have their usual width; more are narrow
@@ -61,9 +62,10 @@ class CellsPicture(Picture):
     def text(self, row: int, column: int) -> str:
         """Return the number of a cell, "" where there is none."""
         value = self.values[row, column]
-        if self.form is None or not np.isfinite(value):
+        if self.decimals is None or not np.isfinite(value):
             return ""
-        return self.form.format(value).replace("0.", ".", 1)
+        text = rounded(value, self.decimals)
+        return text[1:] if text.startswith("0.") else text
 
 
 def pair_cells(
@@ -88,7 +90,7 @@ def probability_cells(result: xr.Dataset, shown: NDArray[np.bool_]) -> CellsPict
         shown=shown,
         limits=(0.0, 1.0),
         palette="diverging",
-        form="{:.2f}",
+        decimals=2,
         x_label="than this",
         y_label="probability that\nthis scores higher",
     )

@@ -12,7 +12,7 @@ import xarray as xr
 from xcurves.pictures.curves import CurvesPicture, Points, Rule, Scale
 from xcurves.pictures.styles import Style, bounds_of, style_of
 from xcurves.planning.text import number_needed
-from xcurves.say.numbers import label_of
+from xcurves.say.numbers import label_of, number
 
 _LINES = ("effect", "error_term", "pair")
 _STYLES = {"split_plot": "-", "pooled": "--", "welch": "-."}
@@ -51,10 +51,10 @@ def _needed(result: xr.Dataset, wanted: float) -> tuple[str, list[float]]:
     name, needed = number_needed(result)
     of_which = f" ({name})" if name else ""
     if np.isfinite(needed):
-        return f"{needed:g} runs reach power {wanted:g}{of_which}", [needed]
+        return f"{number(needed)} runs reach power {number(wanted)}{of_which}", [needed]
     if np.isnan(needed):
         return "the test gives no p", []
-    return f"{result['n_runs'].to_numpy()[-1]} runs do not reach power {wanted:g}{of_which}", []
+    return f"{result['n_runs'].to_numpy()[-1]} runs do not reach power {number(wanted)}{of_which}", []
 
 
 def _lines(result: xr.Dataset) -> Iterator[tuple[str, str, xr.Dataset]]:

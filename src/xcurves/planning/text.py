@@ -28,9 +28,9 @@ def plan_statements(result: xr.Dataset) -> Iterator[Statement]:
     power, alpha = (float(result.attrs.get(name, usual)) for name, usual in (("power", 0.8), ("alpha", 0.05)))
     details = [
         *(f"{name}{_needed(task, power)}" for name, task in plans),
-        f"At the {alpha:g} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn with "
-        "replacement. The difference between the pilot curves is taken for the true one; if it is larger by chance, "
-        "plan for more runs.",
+        f"At the {number(alpha)} level, from {result.attrs.get('pilot_runs', 'the')} pilot runs per algorithm drawn "
+        "with replacement. The difference between the pilot curves is taken for the true one; if it is larger by "
+        "chance, plan for more runs.",
         "Other pilots would have given another number: intervals, and the number with assurance 0.8, are over sets of "
         "pilots drawn with replacement. Ten pilots of each algorithm leave the number open by a factor of four or "
         "more as a rule. Where scores are skewed or where some runs fail, the assurance is .5 to .7.",
@@ -112,26 +112,25 @@ def _needed(task: xr.Dataset, power: float) -> str:
     noun = labels.noun(str(task.attrs.get("task", "task")))
     if np.isinf(needed) and ceiling < power:
         return (
-            f"no number of runs reaches a power of {power:g} on {noun}s like these: with so few {noun}s at most "
+            f"no number of runs reaches a power of {number(power)} on {noun}s like these: with so few {noun}s at most "
             f"{percent(ceiling)} of cases, however many runs. Add {noun}s, not runs."
         )
     if np.isinf(needed):
         most = number(task["rate"].isel(n_runs=-1).item())
-        return f"power {power:g} is not reached; {tested[-1]} runs per algorithm give {most} ({might})."
+        return f"power {number(power)} is not reached; {tested[-1]} runs per algorithm give {most} ({might})."
     if needed not in tested:
-        return (
-            f"{needed:g} runs per algorithm reach a power of {power:g}; their rate is not in this selection ({might})."
-        )
+        reach = f"{number(needed)} runs per algorithm reach a power of {number(power)}"
+        return f"{reach}; their rate is not in this selection ({might})."
     got, at_most = task.sel(n_runs=needed), ""
     if "expected_runs" in task:
         at_most = f"at most, {number(got['expected_runs'].item())} on average, "
-    found = f"{needed:g} runs per algorithm {at_most}detect the difference in {percent(got['rate'].item())} of cases"
-    return f"{found} (wanted: {percent(power)}; {might})."
+    found = f"{number(needed)} runs per algorithm {at_most}detect the difference in {percent(got['rate'].item())}"
+    return f"{found} of cases (wanted: {percent(power)}; {might})."
 
 
-def _at_most(number: float, task: xr.Dataset) -> str:
-    if np.isnan(number):
+def _at_most(n_runs: float, task: xr.Dataset) -> str:
+    if np.isnan(n_runs):
         return "none"
-    if np.isinf(number):
+    if np.isinf(n_runs):
         return f"more than {task['n_runs'].to_numpy()[-1]}"
-    return f"{number:g}"
+    return number(n_runs)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
-from xcurves.say.numbers import number, pvalue, reassigned, stretches, unadjusted_over_tasks
+from xcurves.say.numbers import number, percent, pvalue, reassigned, stretches, unadjusted_over_tasks
 from xcurves.say.result_frames import frame_of
 
 _LIMITS = (
@@ -53,10 +53,10 @@ def _differ(task: xr.Dataset) -> str:
     alpha = alpha_of(task)
     marked = np.asarray(provenance.significant(task["pvalue_adjusted"].to_numpy(), alpha))
     if not marked.any():
-        return f"No training level shows a difference at the {alpha:g} level, adjusted over levels."
+        return f"No training level shows a difference at the {number(alpha)} level, adjusted over levels."
     return (
-        f"The curves differ at {_say_stretches(task, marked)} (at the {alpha:g} level, adjusted over levels); "
-        f"with {100 * (1 - alpha):g} % confidence they still differ at {number(task['last_significant'].item())}."
+        f"The curves differ at {_say_stretches(task, marked)} (at the {number(alpha)} level, adjusted over levels); "
+        f"with {percent(1 - alpha, 6)} confidence they still differ at {number(task['last_significant'].item())}."
     )
 
 
@@ -96,7 +96,7 @@ def _equivalent(task: xr.Dataset) -> str:
     within = task["equivalent"].to_numpy() == 1
     size = "the margin"
     if "margin" in task.attrs:
-        size = f"{task.attrs['margin']:g}"
+        size = f"{number(task.attrs['margin'])}"
     if not within.any():
         return f"No training level is shown to have all differences within ± {size}."
     return f"All differences are shown to lie within ± {size} at {_say_stretches(task, within)}."
@@ -109,8 +109,8 @@ def _say_stretches(task: xr.Dataset, chosen: NDArray[np.bool_]) -> str:
         return f"training {', '.join(said)}"
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
     longest = said[int((edges[1::2] - edges[::2]).argmax())]
-    share = 100 * np.count_nonzero(chosen) / len(chosen)
-    return f"{share:.0f} % of the training levels (longest stretch: {longest})"
+    share = np.count_nonzero(chosen) / len(chosen)
+    return f"{percent(share, 2)} of the training levels (longest stretch: {longest})"
 
 
 def profile_statements(result: xr.Dataset) -> Iterator[Statement]:

@@ -30,7 +30,7 @@ from xcurves.reporting.score_table import (
     score_table,
 )
 from xcurves.results import ask, parts_of, prepare, table
-from xcurves.say.numbers import span
+from xcurves.say.numbers import percent, span
 from xcurves.say.pairs import REFERENCE_FIRST, heading
 from xcurves.say.result_frames import without_controls
 from xcurves.say.tables import Column, columns_of, in_words
@@ -391,7 +391,7 @@ def describe_methods(result: xr.Dataset) -> str:
     if counts:
         counted = f"{counts[:1].upper()}{counts[1:]}. "
     version = result.attrs["xcurves_version"]
-    level = 100 * float(result.attrs["confidence_level"])
+    level = percent(result.attrs["confidence_level"], 6)
     calls = str(result.attrs.get("history", "")).replace("\n", " | ")
     repeated = [
         calls,
@@ -402,7 +402,7 @@ def describe_methods(result: xr.Dataset) -> str:
     ]
     return (
         f"{method.removesuffix('.')} ({papers}).{matched} Unit: {unit}. {counted}Intervals have a confidence level of "
-        f"{level:g} %. Computed with `{kind.name}` of xcurves {version}. To be added: how the hyper-parameters of each "
+        f"{level}. Computed with `{kind.name}` of xcurves {version}. To be added: how the hyper-parameters of each "
         f"algorithm were chosen, and what crashed.\n\nReproducibility: {'; '.join(filter(None, repeated))}."
     )
 

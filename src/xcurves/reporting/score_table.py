@@ -14,7 +14,7 @@ import pandas as pd
 
 from xcurves.array_types import Floats
 from xcurves.core.schema import TaskScores
-from xcurves.say.numbers import decimals_of, percent, span
+from xcurves.say.numbers import decimals_of, percent, rounded, span
 
 Spread = Literal["ci", "sd", "se"]
 Mark = Literal["bold", "italic", "underline"]
@@ -142,21 +142,15 @@ def _decimals(means: Sequence[float], spread: float) -> int:
 
 
 def _written(value: float, decimals: int) -> str:
-    """Return a number with so many decimals and a true minus, "" for none."""
+    """Return a number with so many decimals, "" for none."""
     if np.isnan(value):
         return ""
-    if np.isinf(value):
-        return infinity(value)
-    # Adding 0 turns a rounded -0 into 0.
-    number = f"{round(float(value), decimals) + 0.0:.{decimals}f}"
-    return number.replace("-", MINUS)
+    return rounded(value, decimals)
 
 
-def infinity(value: float) -> str:
-    """Return an infinite number as tables write it."""
-    if value > 0:
-        return "∞"
-    return f"{MINUS}∞"
+def _plain(number: str) -> str:
+    """Return a number as programs read it."""
+    return number.replace(MINUS, "-").replace(",", "")
 
 
 def _caption(scores: TaskScores, spread: Spread, best: Mark | None, ties: Mark | None) -> str:
@@ -342,7 +336,7 @@ def as_csv(table: ScoreTable, spread: Spread) -> str:
     """Return the table as CSV: a column for the numbers of each algorithm and one for their spreads, ASCII minus."""
     heads = [name for head in table.heads for name in (head, f"{head} ± {spread}")]
     every = [*table.rows, *table.last]
-    texts = [[text.replace(MINUS, "-") for cell in cells for text in (cell.number, cell.spread)] for _, cells in every]
+    texts = [[_plain(text) for cell in cells for text in (cell.number, cell.spread)] for _, cells in every]
     names = pd.Index([name for name, _ in every], name=table.corner)
     frame = pd.DataFrame(texts, index=names, columns=heads)
     return frame.to_csv(lineterminator="\n")
@@ -368,7 +362,7 @@ def _html_cell(cell: Cell, widest: str) -> str:
     if cell.is_untold and number:
         number += DAGGER
     if cell.spread:
-        order = cell.number.replace(MINUS, "-")
+        order = _plain(cell.number)
         return f'<td data-order="{order}">{number} ± {cell.spread.rjust(len(widest), _FIGURE_SPACE)}</td>'
     # The width of a spread, so that numbers stand below each other.
     # It is drawn by the style of the table: what is hidden is neither read aloud nor copied.

@@ -37,9 +37,9 @@ def floor_sentences(
     if n_tested == 1:
         yield Floor(f"With {few} no p can be below {smallest}: {cure}.", needed)
         return
-    which = f"{n_beyond:,} of {n_tested:,} pairs"
+    which = f"{number(n_beyond)} of {number(n_tested)} pairs"
     if n_beyond == n_tested:
-        which = f"these {n_tested:,} pairs"
+        which = f"these {number(n_tested)} pairs"
     yield Floor(f"With {few} no adjusted p of {which} can be below {smallest}: {cure}.", needed)
 
 

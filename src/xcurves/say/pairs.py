@@ -16,6 +16,7 @@ import xarray as xr
 from xcurves.core.direction import good_end
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import alpha_of, significant
+from xcurves.say.numbers import percent
 
 MOST_LISTED = 45  # pairs that a reader is shown; of more than 10 algorithms places
 MOST_PAIRS = 8  # whose curves are compared along training
@@ -94,7 +95,7 @@ def between(result: xr.Dataset) -> str:
 
 def heading(result: xr.Dataset) -> str:
     """Return how an interval of several pairs is headed: "95 %, all pairs together"."""
-    level = f"{round(100 * float(result.attrs['confidence_level']), 10):g} %"
+    level = percent(result.attrs["confidence_level"], 6)
     if result.sizes.get("pair", 1) > 1:
         return f"{level}, all pairs together"
     return level
@@ -276,6 +277,12 @@ def beside_reference(result: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
             algorithm_b=("pair", [reference] * len(algorithms)),
         )
     )
+
+
+def by_algorithm(displayed: xr.Dataset) -> xr.Dataset:
+    """Return displayed pairs with a reference as what is said of each algorithm beside it."""
+    names = displayed["algorithm_a"].to_numpy().astype(str)
+    return displayed.drop_vars("pair").rename(pair="algorithm").assign_coords(algorithm=names)
 
 
 def sides_of(pairs: xr.Dataset) -> list[tuple[str, str]]:
