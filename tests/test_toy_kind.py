@@ -13,6 +13,7 @@ import xcurves
 from refusals import raises_other, refused
 from strategies import make_curves
 from xcurves import kinds
+from xcurves.cli.outputs import as_markdown
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.scales import PROBABILITY, SPEED
 from xcurves.core.schema import (
@@ -29,7 +30,9 @@ from xcurves.core.schema import (
     View,
 )
 from xcurves.pictures.rows import Mark, Row, RowsPicture
+from xcurves.say.pairs import beside_reference
 from xcurves.say.result_frames import captioned, frame_of
+from xcurves.say.tables import columns_of
 
 SOURCE = Path(xcurves.__file__).parent
 GENERIC = [
@@ -352,7 +355,7 @@ def test_probabilities_without_p_are_shown_where_their_interval_leaves_out_one_h
     assert last["p"] is None
 
 
-def test_a_ratio_of_times_turns_to_its_inverse(registered):
+def test_a_ratio_of_times_turns_to_its_inverse(registered, tmp_path):
     compared = Comparison("gap", "gap_ci", "gap_pvalue", noun=lambda _: "", scale=SPEED)
     kinds.register(replace(MEDIANS, comparison=compared))
     result = toy_medians([4.0, 0.5, 1.0], [0.01, 0.03, 0.9])
@@ -361,8 +364,47 @@ def test_a_ratio_of_times_turns_to_its_inverse(registered):
     table = result.curves.table()
     assert table.index.tolist() == ["a over b", "c over a", "b and c"]
     np.testing.assert_allclose(table[["gap", "lower", "upper"]], [[4, 2, 8], [2, 1, 4], [1, -np.inf, np.inf]])
-    beside = result.isel(pair=[1, 2]).assign_attrs(reference="c").curves.summary()
-    assert "a (0.50 times as fast: 0.25 to less than 1) is shown to be slower" in beside
+    beside = result.isel(pair=[1, 2]).assign_attrs(reference="c")
+    said = "a (0.50 times as fast: 0.25 to less than 1) is shown to be slower"
+    assert said in beside.curves.summary()
+    # the table, Markdown for GitHub and the page say it alike
+    of_pair = columns_of(beside.curves.table())[2]
+    assert of_pair.texts[0] == "0.25 to less than 1"
+    assert beside.curves.table().attrs["note"].startswith("Less than 1: by the test")
+    assert "| 0.25 to less than 1 |" in as_markdown(beside.curves.to_dict(), 0)
+    page = xr.DataTree.from_dict({"/toy": beside}).curves.report(tmp_path / "toy.html").read_text(encoding="utf-8")
+    assert "<td>0.25 to less than 1</td>" in page
+
+
+def test_algorithms_beside_their_reference_are_the_rows_of_a_table(registered):
+    def beside(result):
+        return beside_reference(result, ["gap", "gap_ci", "gap_pvalue"])
+
+    compared = Comparison(
+        "gap", "gap_ci", "gap_pvalue", noun=lambda _: "lead", pair=beside, column="lead",
+        columns=lambda result: {"n": result["n_runs"]},
+    )  # fmt: skip
+    variables = {
+        "gap": Var(("task", "algorithm"), "lead over the reference"),
+        "gap_ci": Var(("task", "algorithm", "ci_bound"), "its interval"),
+        "gap_pvalue": Var(("task", "algorithm"), "p"),
+        "n_runs": Var(("task", "algorithm"), "number of runs", dtype=np.int64),
+    }
+    declared = replace(MEDIANS, name="toy_leads", variables=variables, coords={"ci_bound": CI_BOUNDS})
+    kinds.register(replace(declared, comparison=compared))
+    ends = np.array([[0.5, 1.5], [-4.0, -2.0]])
+    result = xr.Dataset(
+        {"gap": ("algorithm", [1.0, -3.0]), "gap_ci": (("algorithm", "ci_bound"), ends),
+         "gap_pvalue": ("algorithm", [0.01, 0.02]), "n_runs": ("algorithm", [5, 6])},
+        {"algorithm": ["a", "b"], "ci_bound": list(CI_BOUNDS)},
+        {"xcurves_result": "toy_leads", "reference": "c", "confidence_level": 0.95, "xcurves_version": "0", "rng": "0"},
+    )  # fmt: skip
+    table = result.curves.table()
+    assert table.index.name == "algorithm"
+    assert table.loc[["b", "a"]].to_dict("list") == {
+        "lead": [-3.0, 1.0], "lower": [-4.0, 0.5], "upper": [-2.0, 1.5], "p": [0.02, 0.01], "n": [6, 5],
+    }  # fmt: skip
+    assert table.index.tolist() == ["b", "a"]
 
 
 def test_a_declaration_by_itself_says_where_its_sentences_are():

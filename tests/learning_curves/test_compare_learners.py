@@ -270,7 +270,7 @@ def test_units_and_sentences_say_what_is_what(fit):
     assert table.index.tolist() == NAMES[1:]
     assert {
         "error_at_n",
-        "error_at_n_lower",
+        "lower",
         "multiplier",
         "multiplier_upper",
         "crossing_1",
@@ -342,7 +342,7 @@ def test_intervals_for_all_learners_together_are_at_the_level_over_their_number(
     np.testing.assert_array_equal(two["difference_ci"], two["difference_ci_simultaneous"])
     table = found.curves.table()
     ends = found["difference_ci_simultaneous"].sel(param="error_at_n", ci_bound="lower").to_series()
-    np.testing.assert_allclose(table["error_at_n_lower"], ends.reindex(table.index))
+    np.testing.assert_allclose(table["lower"], ends.reindex(table.index))
 
 
 def test_one_axes_has_one_parameter(fit):

@@ -20,6 +20,7 @@ from xcurves import results
 from xcurves.core.refusal import call
 from xcurves.means.kinds import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
+from xcurves.say.tables import columns_of
 
 VOID = {"meta", "img", "source", "br", "link", "input", "hr"}
 
@@ -78,9 +79,9 @@ def test_every_sentence_and_number_of_the_summaries_is_there(tree, source):
             assert sentence in said
         table = tree[part].to_dataset().curves.table()
         cells = page.texts["td"]
-        for value in table.drop(columns=["lower", "upper"], errors="ignore").to_numpy(dtype=object).ravel():
+        for column in columns_of(table):
             # a blank cell has no text
-            assert value == "" or markup.as_cell(value) in cells
+            assert column.role in ("label", "interval") or all(text == "" or text in cells for text in column.texts)
         if "lower" in table:
             ends = np.array([limits_of(cell) for cell in cells])
             for limits in table[["lower", "upper"]].dropna().to_numpy():
@@ -289,8 +290,8 @@ def test_many_tasks_have_short_tables(tmp_path):
     numbers = section(source, "numbers")
     assert numbers.split("</table>")[0].count("<tr>") == 1 + 20
     assert "metric &#x27;a&#x27;, task &#x27;v&#x27;: only algorithm" in source
-    own = abs(tree["pairwise"].sel(metric="d", task="z")["difference"].values)
-    assert all(f">{markup.as_cell(each)}</td>" in source for each in own.tolist())
+    (_, written, *_) = columns_of(tree["pairwise"].sel(metric="d", task="z").curves.table())
+    assert all(f">{each}</td>" in source for each in written.texts)
     p = tree["anova"]["pvalue"].sel(error_term="split_plot", effect="algorithm").values.ravel()
     count = f"In {np.count_nonzero(p <= 0.05)} of 19 tasks the algorithms&#x27; mean scores over training differ"
     assert count in source
@@ -468,7 +469,8 @@ def test_plot_of_a_tree_draws_a_group(tree):
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(pd.NA, "–"), (-np.inf, "−∞"), (-1.23456, "−1.235"), (8000.0, "8,000"), (7, "7")],
-)
-def test_numbers_are_written_to_be_read(value, written):
-    assert markup.as_cell(value) == written
+    [(pd.NA, "<td>–"), (-np.inf, '<td data-order="-inf">−∞'), (-1.23456, '<td data-order="-1.23456">−1.23'),
+     (8000.0, '<td data-order="8000">8,000'), (7, "<td>7"), (True, "<td>yes"), ("", "<td>"), ("a", "<td>a")],
+)  # fmt: skip
+def test_cells_are_written_to_be_read_and_sorted(value, written):
+    assert f"{written}</td>" in markup.html_table(pd.DataFrame({"x": [value]}), "")

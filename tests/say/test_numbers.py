@@ -194,13 +194,15 @@ def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
 
 
 def test_an_end_that_a_test_set_to_0_is_open():
-    assert numbers.open_interval(0, 15.917, 7.5765) == "more than 0 to 15.9"
-    assert numbers.open_interval(-15.917, 0, -7.5765) == "−15.9 to less than 0"
-    assert numbers.open_interval(0.5, 15.917, 7.5765) == "0.5 to 15.9"
-    assert numbers.open_interval(0, INF, 7) == "more than 0"
+    assert numbers.interval(0, 15.917, estimate=7.5765, null=0) == "more than 0 to 15.9"
+    assert numbers.interval(-15.917, 0, estimate=-7.5765, null=0) == "−15.9 to less than 0"
+    assert numbers.interval(0.5, 15.917, estimate=7.5765, null=0) == "0.5 to 15.9"
+    assert numbers.interval(0, INF, estimate=7, null=0) == "more than 0"
     # all decimals that are shown are 0
-    assert numbers.open_interval(0.004, 15.917, 7.5765) == "more than 0 to 15.9"
-    assert numbers.open_interval(-15.917, -0.004, -7.5765) == "−15.9 to less than 0"
+    assert numbers.interval(0.004, 15.917, estimate=7.5765, null=0) == "more than 0 to 15.9"
+    assert numbers.interval(-15.917, -0.004, estimate=-7.5765, null=0) == "−15.9 to less than 0"
+    assert numbers.interval(-INF, 1, estimate=0.3, null=1) == "less than 1"
+    assert numbers.interval(1, 2, estimate=1.3, null=1) == "more than 1 to 2.00"
 
 
 def test_counts_lists_and_spans():

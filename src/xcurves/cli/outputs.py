@@ -16,7 +16,8 @@ import xarray as xr
 
 from xcurves.core.labels import did_you_mean
 from xcurves.core.refusal import DATA, UNSAID, Refusal
-from xcurves.say.numbers import decimals_of, interval, open_interval, p_text, rounded
+from xcurves.core.scales import NULLS
+from xcurves.say.numbers import decimals_of, interval, p_text, rounded
 
 # Exit statuses, besides 2 of input that cannot be used.
 DONE, NOT_BETTER, UNDECIDED, UNEXPECTED = 0, 1, 3, 4
@@ -119,7 +120,7 @@ def _row(pair: Mapping[str, Any]) -> str:
     cells = [
         _escaped(f"{pair['first']} and {pair['second']}"),
         rounded(difference, decimals_of(low, high, difference)),
-        open_interval(low, high, difference) if pair["shown"] else interval(low, high, estimate=difference),
+        interval(low, high, estimate=difference, null=NULLS[pair["scale"]] if pair["shown"] else None),
         p_text(p),
         "yes" if pair["shown"] else "",
     ]

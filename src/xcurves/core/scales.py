@@ -84,3 +84,4 @@ SPEED = replace(  # of the first over the second
     by="{} times as fast",
     number="{} times as fast",
 )
+NULLS = {scale.name: scale.null for scale in (DIFFERENCE, PROBABILITY, RATIO)}

@@ -166,6 +166,7 @@ class Comparison:
     # what intervals and p hold for, if it is more than all pairs of a task
     holds: Callable[[xr.Dataset], Iterable[str]] | None = None
     scale: Scale = DIFFERENCE
+    column: str = ""  # of the table, for estimates; "": "difference", on another scale the name of the estimate
     caption: str = "Pairs of algorithms, {order}: their difference with its interval, and adjusted p."
     scores_caption: str | None = None  # of scores without training, if it is another
     # further columns of the table, of pairs that are not turned

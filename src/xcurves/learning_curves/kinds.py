@@ -213,13 +213,6 @@ COMPARE_LEARNERS = ResultKind(
         "reference: differences of error and data-reliance, and the sizes at which the curves cross.",
         "folds",
     ),
-    table=captioned(
-        tables.learner_table,
-        "Learners beside the reference: differences of the error at N, of the data-reliance and of the large-sample "
-        "error; from which size to which both are equal, as far as is shown, and where they cross (crossing); how "
-        "many times the data each is worth (multiplier), extrapolated where that is far outside the measured sizes. "
-        "Intervals are for all learners together.",
-    ),
     comparison=Comparison(
         estimate="difference",
         interval="difference_ci_simultaneous",
@@ -229,6 +222,12 @@ COMPARE_LEARNERS = ResultKind(
         pair=text.pairs_of_learners,
         reasons="no fitted curve",
         more=text.more_of_learners,
+        column="error_at_n",
+        caption="Learners beside the reference: differences of the error at N, of the data-reliance and of the "
+        "large-sample error; from which size to which both are equal, as far as is shown, and where they cross "
+        "(crossing); how many times the data each is worth (multiplier), extrapolated where that is far outside the "
+        "measured sizes.",
+        columns=tables.columns_of_learners,
     ),
     views={
         "difference": View(

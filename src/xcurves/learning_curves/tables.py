@@ -7,8 +7,9 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.learning_curves.curvefit import PARAMETERS
-from xcurves.learning_curves.text import MISSED, STRETCH, edge_word
+from xcurves.learning_curves.text import MISSED, PAIRED, STRETCH, edge_word
 from xcurves.learning_curves.unfit_curves import REASONS
+from xcurves.say.numbers import number
 from xcurves.say.result_frames import bounds, frame_of
 
 _SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}
@@ -50,21 +51,21 @@ def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
     if "training" not in result.dims:  # one size was selected
         result = result.expand_dims("training")
-    by_size = {f"{level:g}": result["rmse"].sel(training=level, drop=True) for level in result["training"].to_numpy()}
+    by_size = {number(level): result["rmse"].sel(training=level, drop=True) for level in result["training"].to_numpy()}
     columns = {"R2": result["r_squared"], **by_size, "avg": result["rmse"].mean("training"), "p": result["pvalue"]}
     return frame_of(columns, ["variant"])
 
 
-def learner_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each learner."""
+def columns_of_learners(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return the differences of other parameters, where curves cross, and how much data each learner is worth."""
     columns: dict[str, xr.DataArray] = {}
-    for parameter in result["param"].to_numpy():
-        here = result.sel(param=parameter, drop=True)
-        columns |= {str(parameter): here["difference"], **bounds(here["difference_ci_simultaneous"], f"{parameter}_")}
+    for parameter in result["param"].to_numpy().tolist():
+        if parameter != PAIRED:
+            here = result.sel(param=parameter, drop=True)
+            columns |= {parameter: here["difference"], **bounds(here["difference_ci_simultaneous"], f"{parameter}_")}
     for i in range(result.sizes["crossing"]):
         stretch = result.isel(crossing=i)
         columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}
     interval = bounds(result["data_multiplier_ci_simultaneous"], "multiplier_")
     columns |= {"multiplier": result["data_multiplier"], **interval}
-    columns |= {"multiplier_extrapolated": result["data_multiplier_extrapolated"]}
-    return frame_of(columns, ["algorithm"])
+    return columns | {"multiplier_extrapolated": result["data_multiplier_extrapolated"] == 1}

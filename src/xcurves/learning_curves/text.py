@@ -17,6 +17,7 @@ from xcurves.learning_curves.error_rates import on_dims
 from xcurves.learning_curves.fitted_curves import with_more_data
 from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.say.numbers import (
+    count,
     decimals_of,
     estimated,
     interval,
@@ -48,6 +49,7 @@ _RULES = {
     "last-fall": "the last fall, repeated",
     "linear": "the linear rule of error and data-reliance",
 }
+PAIRED = "error_at_n"  # the parameter that pairs are compared by
 STRETCH = ("equal_from", "equal_to", "crossing_size")
 _FAR = " (far outside the measured sizes)"
 _SCHEMES = {
@@ -194,7 +196,7 @@ def _fitted_how(result: xr.Dataset, known: list[Row]) -> Iterator[str]:
     """Yield what holds for all curves."""
     attrs = result.attrs
     if attrs["n_resamples"]:
-        how = f"{attrs['n_resamples']:,} bootstrap refits"
+        how = f"{count(attrs['n_resamples'], 'bootstrap refit')}"
     elif attrs["gamma"] == "search":
         how = "standard errors that include that of gamma"
     else:
@@ -276,7 +278,7 @@ def left_out_statements(result: xr.Dataset) -> Iterator[Statement]:
 def pairs_of_learners(result: xr.Dataset) -> xr.Dataset:
     """Return each learner's error as that of its pair with the reference."""
     names = ["difference", "difference_ci_simultaneous"]
-    return beside_reference(result.sel(param="error_at_n"), names)
+    return beside_reference(result.sel(param=PAIRED), names)
 
 
 def error_at(pairs: xr.Dataset) -> str:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from xcurves.core.refusal import escape_controls
 from xcurves.reporting.score_table import ScoreTable, html_rows
-from xcurves.say import numbers
+from xcurves.say.tables import Column, columns_of
 
 _NARROW = 4  # columns that a narrow screen shows
+_NUMBER = {True: ' class="number"', False: ""}
 _EQUALS = re.compile(r" = (?=[-\d])")
 _CODE = re.compile(r"\w=(?=[,.;)\s]|$)|\.curves\.|\w\(\)")
 _BY_OPTION = re.compile(r" with \w+=(?:'[^']*')?(?=[,.;)\s]|$)")
@@ -103,29 +104,20 @@ def html_table(
     `links` has the anchors that the first heading of a row leads to, by the first labels of the row; of rows that
     follow each other and lead to the same, the first has the link.
     """
-    heads = []
-    if not isinstance(frame.index, pd.RangeIndex):
-        heads = [name or "" for name in frame.index.names]
-    top = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
-    top += "".join(f'<th scope="col" class="number">{text(name)}</th>' for name in frame)
+    columns = columns_of(frame)
+    top = "".join(f'<th scope="col"{_NUMBER[column.role != "label"]}>{text(column.heading)}</th>' for column in columns)
     links = links or {}
     n_labels = len(next(iter(links), ()))
     rows = ""
     last_anchor = None
-    values_of_rows = frame.astype(object).to_numpy().tolist()
-    for key, values in zip(frame.index, values_of_rows, strict=True):
-        labels: tuple[Any, ...] = ()
-        if heads:
-            labels = key if isinstance(key, tuple) else (key,)
-        names = [text(as_cell(label)) for label in labels]
-        anchor = links.get(labels[:n_labels])
+    for place, key in enumerate(frame.index):
+        cells = [_cell(column, frame, place) for column in columns]
+        anchor = links.get((key if isinstance(key, tuple) else (key,))[:n_labels])
         if anchor and anchor != last_anchor:
-            names[0] = f'<a href="#{anchor}">{names[0]}</a>'
+            cells[0] = f'<th scope="row"><a href="#{anchor}">{text(columns[0].texts[place])}</a></th>'
         last_anchor = anchor
-        cells = [f'<th scope="row">{name}</th>' for name in names]
-        cells += [_td(value) for value in values]
         rows += f"<tr>{''.join(cells)}</tr>\n"
-    box = _box("box", len(heads) + len(frame.columns))
+    box = _box("box", len(columns))
     return (
         f'<div class="{box}" role="group" tabindex="0" aria-label="{text(caption)}"><table>\n'
         f"<caption><span>{text(caption)}</span></caption>\n"
@@ -133,11 +125,15 @@ def html_table(
     )
 
 
-def _td(value: Any) -> str:
-    """Return a cell; numbers that are written with signs or commas are sorted by their value."""
-    cell = text(as_cell(value))
-    is_number = isinstance(value, float) and not pd.isna(value)
-    if is_number and not cell.replace(".", "", 1).isdigit():
+def _cell(column: Column, frame: pd.DataFrame, place: int) -> str:
+    """Return a cell, a dash for none; numbers that are written with signs or commas are sorted by their value."""
+    cell = text(column.texts[place])
+    if column.role == "label":
+        return f'<th scope="row">{cell}</th>'
+    value = frame[column.name].iloc[place]
+    if pd.isna(value):
+        return "<td>–</td>"
+    if column.role in ("number", "p") and isinstance(value, float) and not cell.replace(".", "", 1).isdigit():
         return f'<td data-order="{value:.6g}">{cell}</td>'
     return f"<td>{cell}</td>"
 
@@ -161,12 +157,3 @@ def score_table(table: ScoreTable, links: Sequence[str]) -> str:
         f'<thead><tr><th scope="col">{text(table.corner)}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n<tfoot>\n{foot}\n</tfoot></table></div>"
     )
-
-
-def as_cell(value: Any) -> str:
-    """Return a value as it is written in a table: four digits of a number, a dash for none."""
-    if pd.isna(value):
-        return "–"
-    if isinstance(value, float):
-        return numbers.number(value, 4)
-    return str(value)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import xarray as xr
 
 from xcurves import kinds
@@ -18,10 +16,9 @@ from xcurves.core.schema import ResultKind, Statement
 from xcurves.reporting import markup, pictures
 from xcurves.results import ask, left_out, lines_of, prepare, say_final
 from xcurves.say.comparing import algorithms_of
-from xcurves.say.numbers import count, interval, open_interval
+from xcurves.say.numbers import count
 from xcurves.say.pairs import MOST_LISTED
 from xcurves.say.result_frames import captioned
-from xcurves.say.tables import in_words
 
 Links = Mapping[tuple[Any, ...], str]  # the anchor of each task, by its labels
 
@@ -61,11 +58,11 @@ class PagePart:
         algorithms = algorithms_of(kind)
         if algorithms and is_of_many and is_single:
             tabulate = captioned(algorithms, _PLACES)
-        frame = _with_intervals(ask(kind, result, tabulate, "report"))
-        names_of_tasks = [_heading(dim) for dim in dims]
+        frame = ask(kind, result, tabulate, "report")
         links_of_rows = None
-        if list(frame.index.names[: len(dims)]) == names_of_tasks:
+        if list(frame.index.names[: len(dims)]) == list(dims):
             links_of_rows = links
+        frame.attrs["interval"] = "interval"  # the caption says which
         table = markup.html_table(frame, frame.attrs["caption"], links_of_rows)
 
         views = []
@@ -162,39 +159,3 @@ def _first_sentence(caption: str | Mapping[str, str]) -> str:
     if not isinstance(caption, str):
         caption = next(iter(caption.values()))
     return re.split(r"(?<=\.) ", caption)[0].removesuffix(".")
-
-
-def _with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with both ends of an interval in one column, headings as words."""
-    is_open = "note" in frame.attrs
-    estimates = np.full(len(frame), np.nan)
-    texts = {}
-    names = [str(name) for name in frame]
-    for place, name in enumerate(names):
-        if not name.endswith("lower"):
-            continue
-        # There an end of 0 was set by the test of the pair; several intervals may have one estimate.
-        before = names[max(place - 1, 0)]
-        if is_open and not before.endswith(("upper", "lower", "_p")):
-            estimates = frame[before].to_numpy(float)
-        ends = zip(frame[name], frame[name.replace("lower", "upper")], estimates, strict=True)
-        texts[name] = [_interval_text(*each) for each in ends]
-    for name, cells in texts.items():
-        frame.pop(name.replace("lower", "upper"))
-        frame[name] = cells
-    heads = {name: in_words(str(name).replace("lower", "interval")) for name in frame}
-    return frame.rename(columns=heads).rename_axis(index=_heading)
-
-
-def _interval_text(low: float, high: float, estimate: float) -> Any:
-    """Return an interval as text, NaN where one of its ends is."""
-    if np.isnan(low) or np.isnan(high):
-        return np.nan
-    if np.isnan(estimate):
-        return interval(low, high)
-    return open_interval(low, high, estimate)
-
-
-def _heading(name: Any) -> Any:
-    """Return the name of a level of rows as words."""
-    return name and str(name).replace("_", " ")

@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core.provenance import SCORE_NAME
 from xcurves.core.scales import DIFFERENCE, Scale, Words
 from xcurves.core.validation import is_without_training
-from xcurves.say.numbers import decimals_of, interval, open_interval, pvalue, rounded, units_after
+from xcurves.say.numbers import decimals_of, interval, pvalue, rounded, units_after
 from xcurves.say.pairs import PairRow, most_ahead
 
 _MOST_REASONS = 3  # that a sentence has
@@ -212,7 +212,7 @@ def limits_of(row: PairRow, scale: Scale = DIFFERENCE) -> str:
     """Return the interval of a pair; one that is shown may have an open end."""
     amount, low, high = _written(row, scale)
     if row.shown:
-        return open_interval(low, high, amount, scale.null)
+        return interval(low, high, estimate=amount, null=scale.null)
     return _plain(amount, low, high)
 
 

@@ -14,7 +14,7 @@ from xcurves.core.scales import DIFFERENCE
 from xcurves.core.schema import Claim, Comparison, Needed, ResultKind, of_comparison
 from xcurves.say.claimed import by_claim, compared, displayed, paired_of, part_of, tested_claims
 from xcurves.say.numbers import units_of
-from xcurves.say.pairs import TURNED, better_first_rows, heading, rows_of_tasks
+from xcurves.say.pairs import TURNED, better_first_rows, by_algorithm, heading, rows_of_tasks
 from xcurves.say.result_frames import (
     bounds,
     captioned,
@@ -104,25 +104,32 @@ def _algorithms(result: xr.Dataset) -> pd.DataFrame:
 
 
 def table_of(comparison: Comparison, result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair, the better first, the largest difference in front; columns for each claim."""
+    """Return a row for each pair, the better first, the largest difference in front; columns for each claim.
+
+    Of a result that has algorithms beside their reference, and no pairs, a row is an algorithm.
+    """
     paired = paired_of(comparison, result)
     every = []
+    estimate = comparison.column or ("difference" if comparison.scale is DIFFERENCE else comparison.estimate)
     columns: dict[str, xr.DataArray] = {}
     for claim in _known_claims(comparison, paired):
         shown = displayed(comparison, by_claim(paired, claim))
+        if "reference" in paired.attrs and "algorithm_a" not in result.coords:
+            shown = by_algorithm(shown)
         written = _written(comparison, shown)
         prefix = f"{claim.label}_" if claim.label else ""
-        columns.setdefault(_amount(comparison), written["amount"])
+        columns.setdefault(estimate, written["amount"])
         if written["interval"].notnull().any():
             columns |= bounds(written["interval"], prefix)
         if comparison.p:
             columns[f"{prefix}p"] = shown["p"]
         every.append(shown)
     columns |= comparison.columns(result)
-    frame = frame_of_pairs(columns, every[0]["amount"], every[0][TURNED])
+    names = every[0]["algorithm"] if "algorithm" in every[0].dims else every[0][TURNED]
+    frame = frame_of_pairs(columns, every[0]["amount"], names)
     if any(shown["interval"].notnull().any() for shown in every):
         frame.attrs["interval"] = _heading(comparison, part_of(comparison, result))
-        note_open_ends(frame, *every)
+        note_open_ends(frame, *every, null=comparison.scale.null)
     return frame
 
 
@@ -132,13 +139,6 @@ def _known_claims(comparison: Comparison, paired: xr.Dataset) -> list[Claim]:
     return [claim for claim in claims if by_claim(paired, claim)[comparison.interval].notnull().any()] or tested_claims(
         comparison, paired
     )
-
-
-def _amount(comparison: Comparison) -> str:
-    """Return the name of the column of amounts."""
-    if comparison.scale is DIFFERENCE:
-        return "difference"
-    return comparison.estimate
 
 
 def _heading(comparison: Comparison, part: xr.Dataset) -> str:

@@ -123,41 +123,53 @@ def rounded(value: float, decimals: int | None, digits: int = 3) -> str:
     return f"{sign}{mantissa} × 10{str(int(power)).translate(_EXPONENT)}"
 
 
-def interval(low: float, high: float, digits: int = 3, *, estimate: float | None = None) -> str:
+def interval(
+    low: float, high: float, digits: int = 3, *, estimate: float | None = None, null: float | None = None
+) -> str:
     """Return an interval, in as many decimals as it supports: "−9.8 to 11.1", "at least 3", "more than 0 to 16".
 
-    One that is open at 0 says so: its end was set there by a test. Nothing is known of one without an end.
+    Nothing is known of one without an end. Of a difference that is shown, an end at the `null` is open.
+    """
+    decimals = decimals_of(low, high, estimate)
+    text = "".join(interval_parts(low, high, decimals, digits, estimate=estimate, null=null))
+    return {"": "no interval", "unbounded": "interval unbounded"}.get(text, text)
+
+
+def interval_parts(
+    low: float,
+    high: float,
+    decimals: int | None,
+    digits: int = 3,
+    *,
+    estimate: float | None = None,
+    null: float | None = None,
+) -> tuple[str, str, str]:
+    """Return the lower end of an interval, what stands between, and the upper end, none where nothing is known.
+
+    An end at the `null` was set there by a test, on that side of the estimate: it is open.
     """
     low, high = float(low), float(high)
     if isnan(low) or isnan(high):
-        return "no interval"
-    decimals = decimals_of(low, high, estimate)
+        return "", "", ""
+    lower, upper = rounded(low, decimals, digits), rounded(high, decimals, digits)
+    is_above = is_below = False
+    if null is not None and estimate is not None:
+        is_above = low >= null and estimate > null and rounds_to_zero(low - null, decimals)
+        is_below = high <= null and estimate < null and rounds_to_zero(high - null, decimals)
+        lower = f"more than {null:g}" if is_above else lower
+        upper = f"less than {null:g}" if is_below else upper
     if isfinite(low) and isfinite(high):
-        return f"{rounded(low, decimals, digits)} to {rounded(high, decimals, digits)}"
+        return lower, " to ", upper
     if isfinite(low):
-        return f"at least {rounded(low, decimals, digits)}"
+        return lower if is_above else f"at least {lower}", "", ""
     if isfinite(high):
-        return f"at most {rounded(high, decimals, digits)}"
-    return "interval unbounded"
+        return ("", "", upper) if is_below else ("at most", " ", upper)
+    return "unbounded", "", ""
 
 
 def rounds_to_zero(value: float, decimals: int | None) -> bool:
     """Return whether so many decimals of a number are all 0."""
     return value == 0 or (decimals is not None and isfinite(value) and round(value, decimals) == 0)
-
-
-def open_interval(low: float, high: float, estimate: float, null: float = 0.0) -> str:
-    """Return the interval of a difference that is shown; an end of 0, the `null`, is open: "more than 0 to 15.9"."""
-    decimals = decimals_of(low, high, estimate)
-    if low >= null and estimate > null and rounds_to_zero(low - null, decimals):
-        if not isfinite(high):
-            return f"more than {null:g}"
-        return f"more than {null:g} to {rounded(high, decimals)}"
-    if high <= null and estimate < null and rounds_to_zero(high - null, decimals):
-        if not isfinite(low):
-            return f"less than {null:g}"
-        return f"{rounded(low, decimals)} to less than {null:g}"
-    return interval(low, high, estimate=estimate)
 
 
 def estimated(value: float, low: float, high: float, units: object = "1", digits: int = 3) -> str:
@@ -275,7 +287,7 @@ def counted(pvalues: Floats, alpha: float, what: str, things: str) -> str:
     known = pvalues[~np.isnan(pvalues)]
     differ = np.count_nonzero(significant(known, alpha))
     unknown = len(pvalues) - len(known)
-    words = f"In {differ} of {len(known)} {things} {what} differ at the {alpha:g} level"
+    words = f"In {differ} of {len(known)} {things} {what} differ at the {number(alpha)} level"
     if unknown:
         words += f" (nothing can be said of {unknown} more)"
     return f"{words}."

@@ -13,6 +13,7 @@ from xcurves.core.labels import CI_BOUNDS, without_color_index
 from xcurves.core.refusal import escape_controls
 from xcurves.core.schema import PAIR_COORDS
 from xcurves.core.validation import is_without_training
+from xcurves.say.numbers import number
 from xcurves.say.pairs import (
     TURNED,
     heading,
@@ -64,9 +65,10 @@ def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> p
 
 
 def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, names: xr.DataArray) -> pd.DataFrame:
-    """Join columns of turned pairs to a frame, in each task the largest first."""
-    frame = frame_of(columns, ["pair"])
-    if "pair" not in size.dims:
+    """Join columns of turned pairs, or of algorithms, to a frame, in each task the largest first."""
+    rows = "algorithm" if "algorithm" in size.dims else "pair"
+    frame = frame_of(columns, [rows])
+    if rows not in size.dims:
         return frame
     n_labels = {dim: n for column in (size, names, *columns.values()) for dim, n in column.sizes.items()}
     in_rows = {dim: n_labels[dim] for dim in frame.index.names}
@@ -76,12 +78,12 @@ def frame_of_pairs(columns: Mapping[str, xr.DataArray], size: xr.DataArray, name
     )
 
     # Pairs have the names of turned ones.
-    last_level = pd.Index(pairs, name="pair", dtype=object)
+    last_level = pd.Index(pairs, name=rows, dtype=object)
     outer_levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels - 1)]
     frame.index = last_level
     if outer_levels:
         frame.index = pd.MultiIndex.from_arrays([*outer_levels, last_level])
-    task = np.arange(len(frame)) // size.sizes["pair"]
+    task = np.arange(len(frame)) // size.sizes[rows]
     return frame.iloc[np.lexsort((-sizes, task))]
 
 
@@ -109,11 +111,11 @@ def frame_of_displayed(displayed: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
-def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset) -> None:
-    """Add the footnote of ends that are "more than 0" to the table of displayed pairs that have one."""
+def note_open_ends(frame: pd.DataFrame, *displayed: xr.Dataset, null: float = 0.0) -> None:
+    """Add the footnote of ends that are "more than 0", the `null`, to the table of displayed pairs that have one."""
     note = say_open_ends(*displayed)
     if note:
-        frame.attrs["note"] = note
+        frame.attrs |= {"note": note.replace(" 0:", f" {number(null)}:"), "null": null}
 
 
 def captioned(

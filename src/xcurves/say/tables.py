@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.refusal import escape_controls
-from xcurves.say.numbers import decimals_of, number, p_text, rounded, rounds_to_zero
+from xcurves.say.numbers import decimals_of, interval_parts, number, p_text, rounded
 
 Role = Literal["label", "number", "p", "interval", "text"]
 Cell = tuple[str, ...]  # one text, or the parts of an interval: low, a word, high
@@ -32,8 +32,6 @@ _WORDS = {
     "score_mean": "mean",
     "score_median": "median",
     "score_std": "SD",
-    "speedup": "speed-up",
-    "speedup_90": "speed-up to 90 %",
 }
 # columns of counts that readers see as one, "6/0/2", by the name of the first
 _JOINED = {
@@ -120,7 +118,7 @@ def _value_columns(table: pd.DataFrame, decimals: int | None) -> list[Column]:
         elif name in _JOINED:
             head, joined = _JOINED[name]
             rows = zip(*(table[each] for each in joined), strict=True)
-            columns.append(Column(head, [("/".join(f"{n:.0f}" for n in row),) for row in rows], "text", name))
+            columns.append(Column(head, [("/".join(number(n) for n in row),) for row in rows], "text", name))
         elif has_interval and not is_p(name):
             estimates, lower, upper = (_floats(table[each]) for each in (name, *following))
             cells = _estimates(estimates, lower, upper, decimals)
@@ -133,15 +131,17 @@ def _value_columns(table: pd.DataFrame, decimals: int | None) -> list[Column]:
 def _interval_column(table: pd.DataFrame, lower_name: str, estimates: list[float], decimals: int | None) -> Column:
     """Return the column of both ends of an interval, which the name of its lower end begins with."""
     heading = str(table.attrs.get("interval", "interval"))
-    # There an end of 0 was set by the test of the pair.
-    is_open = "note" in table.attrs
     prefix = lower_name.removesuffix("lower").rstrip("_ ")
     if prefix:
         heading += f", {in_words(prefix)}"
     lower = _floats(table[lower_name])
     upper = _floats(table[lower_name.replace("lower", "upper")])
-    rows = zip(estimates, lower, upper, strict=True)
-    cells = [_interval_cell(*ends, is_open=is_open, decimals=decimals) for ends in rows]
+    # There an end was set by the test of the pair.
+    null = float(table.attrs.get("null", 0)) if "note" in table.attrs else None
+    cells: list[Cell] = []
+    for low, high, estimate in zip(lower, upper, estimates, strict=True):
+        supported = decimals_of(low, high, estimate) if decimals is None else decimals
+        cells.append(interval_parts(low, high, supported, estimate=estimate, null=null))
     return Column(heading, cells, "interval", lower_name)
 
 
@@ -157,7 +157,7 @@ def _plain_column(name: str, values: pd.Series[Any], decimals: int | None) -> Co
     if pd.api.types.is_bool_dtype(values):
         return Column(heading, [(_YES[bool(value)],) for value in values], "text", name)
     if pd.api.types.is_integer_dtype(values):
-        return Column(heading, _known_cells(values, "{:,}".format), "number", name)
+        return Column(heading, _known_cells(values, number), "number", name)
 
     known = [value for value in values if not _is_blank(value)]
     if not all(isinstance(value, float | int | np.number) for value in known):
@@ -209,26 +209,3 @@ def _estimates(
         supported = decimals_of(low, high, value) if decimals is None else decimals
         cells.append(("",) if isnan(value) else (rounded(value, supported),))
     return cells
-
-
-def _interval_cell(estimate: float, low: float, high: float, *, is_open: bool, decimals: int | None) -> Cell:
-    """Return the lower end of an interval, the word between, and the upper end; one end of 0 may be open."""
-    supported = decimals_of(low, high, estimate) if decimals is None else decimals
-    low_text, word, high_text = _ends(low, high, supported)
-    if is_open and estimate > 0 and low >= 0 and rounds_to_zero(low, supported):
-        low_text = "more than 0"
-    if is_open and estimate < 0 and high <= 0 and rounds_to_zero(high, supported):
-        high_text = "less than 0"
-    return low_text, word, high_text
-
-
-def _ends(low: float, high: float, decimals: int | None) -> tuple[str, str, str]:
-    if isnan(low) or isnan(high):
-        return "", "", ""
-    if not isfinite(low) and not isfinite(high):
-        return "unbounded", "", ""
-    if not isfinite(low):
-        return "at most", " ", rounded(high, decimals)
-    if not isfinite(high):
-        return f"at least {rounded(low, decimals)}", "", ""
-    return rounded(low, decimals), " to ", rounded(high, decimals)

@@ -7,7 +7,7 @@ import xarray as xr
 
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import alpha_of, significant
-from xcurves.say.numbers import decimals_of, interval, rounded
+from xcurves.say.numbers import decimals_of, ends_of, interval, rounded
 from xcurves.say.pairs import shown_interval
 
 DISPLAYED = "displayed_ci"
@@ -33,8 +33,12 @@ def displayed(result: xr.Dataset) -> xr.Dataset:
 
 def ends_of_ratio(bounds: xr.DataArray) -> tuple[float, float]:
     """Return both ends of an interval of ratios or times, of which 0 is no limit."""
-    low, high = (float(bounds.sel(ci_bound=bound).item()) for bound in CI_BOUNDS)
-    return (low or -np.inf), high
+    return ends_of(without_zeros(bounds))
+
+
+def without_zeros(bounds: xr.DataArray) -> xr.DataArray:
+    """Return ends of intervals of ratios, of which 0 is no limit."""
+    return bounds.where(bounds != 0, -np.inf)
 
 
 def is_one_sided(bounds: xr.DataArray) -> bool:

@@ -138,12 +138,6 @@ SPEEDUP = ResultKind(
     ),
     scores_method="The speed-up over {reference} is the ratio of the median times. Claims about tasks like these come "
     "from turning the signs of the tasks' log ratios.",
-    table=captioned(
-        text.speedup_table,
-        "Speed-ups of algorithms over the reference with their intervals and p for all pairs together, the time "
-        "at which the level is reached and how much sooner that is, and the speed-up to the level where the reference "
-        "had 90 % of its rise; over tasks for these and for tasks like these.",
-    ),
     comparison=Comparison(
         estimate="speedup",
         interval="speedup_ci_simultaneous",
@@ -155,6 +149,11 @@ SPEEDUP = ResultKind(
         reasons=text.without_speedup,
         more=text.more_of_speedups,
         scale=SPEED,
+        column="speed-up",
+        caption="Speed-ups of algorithms over the reference with their intervals and p for all pairs together, the "
+        "time at which the level is reached and how much sooner that is, and the speed-up to the level where the "
+        "reference had 90 % of its rise; over tasks for tasks like these and for these.",
+        columns=text.columns_of_speedups,
     ),
     part=Part(9, against_reference, on_request=True),
     views={

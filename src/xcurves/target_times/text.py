@@ -13,9 +13,9 @@ from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import About, Claim, Floor, Needed, Statement, statements
 from xcurves.say.floors import cure_of_flips, fewest_flips, floor_sentences
 from xcurves.say.numbers import count, counts, ends_of, estimated, interval, joined, listed, number, quantity, units_of
-from xcurves.say.pairs import beside_reference, heading
+from xcurves.say.pairs import beside_reference
 from xcurves.say.result_frames import bounds, frame_of
-from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, is_one_sided, say_ratio
+from xcurves.target_times.display import DISPLAYED, displayed, ends_of_ratio, is_one_sided, say_ratio, without_zeros
 from xcurves.target_times.reasons import FALLS, Reason, cells, ended_early
 
 _MOST = 3  # algorithms that an answer names
@@ -307,33 +307,17 @@ def time_table(result: xr.Dataset) -> pd.DataFrame:
     return frame_of({"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"])
 
 
-def speedup_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each algorithm: speed-up, interval, p; of one task the time, over tasks both claims."""
-    shown = displayed(result)
-    columns = {"speedup": result["speedup"]}
-    if "task_effect" not in result["speedup_ci"].dims:
-        columns |= {**_limits(shown[DISPLAYED]), "p": result["pvalue_adjusted"]}
-        reached = result["time"].where(np.isfinite(result["time"]))
-        columns |= {"time": result["time"], "sooner_by": result["reference_time"] - reached}
-        if "rise_speedup" in result:
-            columns |= {"speedup_90": result["rise_speedup"], **_limits(result["rise_speedup_ci"], "speedup_90_")}
-    else:
-        for claim in result["task_effect"].to_numpy().tolist():
-            of_claim = shown.sel(task_effect=claim, drop=True)
-            columns |= _limits(of_claim[DISPLAYED], f"{claim}_")
-            columns[f"{claim}_p"] = of_claim["pvalue_adjusted"]
-        columns |= {"median": result["median_speedup"], **_limits(result["median_speedup_ci"], "median_")}
-        columns["tasks"] = result["n_tasks"]
-    frame = frame_of(columns, ["algorithm"])
-    frame.attrs["interval"] = heading(pairs_of_speedups(result))
-    return frame
-
-
-def _limits(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
-    """Return the columns of an interval of a ratio: one from 0 on without an end has no limits."""
-    lower, upper = bounds(interval).values()
-    is_unbounded = (lower <= 0) & np.isinf(upper)
-    return {f"{prefix}lower": lower.where(~is_unbounded, -np.inf), f"{prefix}upper": upper}
+def columns_of_speedups(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Return, of one task, the time and the speed-up to most of the rise, over tasks the median and their number."""
+    if _joins_tasks(result):
+        median = bounds(without_zeros(result["median_speedup_ci"]), "median_")
+        return {"median": result["median_speedup"], **median, "tasks": result["n_tasks"]}
+    reached = result["time"].where(np.isfinite(result["time"]))
+    columns = {"time": result["time"], "sooner_by": result["reference_time"] - reached}
+    if "rise_speedup" in result:
+        rise = bounds(without_zeros(result["rise_speedup_ci"]), "speed-up to 90 %_")
+        columns |= {"speed-up to 90 %": result["rise_speedup"], **rise}
+    return columns
 
 
 def score_table(result: xr.Dataset) -> pd.DataFrame:
