@@ -219,6 +219,33 @@ def test_two_panels_of_a_paper_have_room_and_nothing_over_anything(n_algorithms,
         assert right.get_xlabel().endswith("\n5 of 15 pairs")
 
 
+@pytest.mark.plain(1)
+@pytest.mark.parametrize("n_algorithms", [2, 6])
+def test_given_axes_that_long_names_leave_no_room_are_refused_with_a_size_that_works(n_algorithms):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    kinds_of = ["gradient boosted trees", "support vector machine", "random forest (500 trees)"]
+    names = [f"{name} {n}" for n in (1, 2) for name in kinds_of][:n_algorithms]
+    values = np.random.default_rng(1).normal(size=(n_algorithms, 6, 20)) + np.arange(20)
+    curves = make_curves(values).assign_coords(algorithm=names)
+    pairs = curves.curves.pairwise(n_resamples=99, rng=0)
+
+    def draw_both(**options):
+        figure, (left, right) = plt.subplots(1, 2, layout="constrained", **options)
+        curves.curves.plot(ax=left, rng=0)
+        pairs.curves.plot("difference", ax=right)
+        return figure, (left, right)
+
+    with refused("ax", names=r"has \d\.\d of its 2\.8 inches left beside names") as error:
+        draw_both(figsize=(5.5, 2.4))
+    figure, both = draw_both(**figsize_in(str(error.value).replace("Make a figure of", "Give")))
+    assert [fault for fault in faults(figure) if fault != "legend over a panel"] == []
+    for ax in both:
+        assert ax.get_position().width >= 0.22
+    # without a layout engine nothing makes them smaller
+    _, ax = plt.subplots(figsize=(2.8, 2.4))
+    pairs.curves.plot("difference", ax=ax)
+
+
 def test_columns_beside_pairs_are_those_that_are_asked_for():
     pytest.importorskip("matplotlib")
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xcurves.core.refusal import Refusal
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import Picture
 from xcurves.draw.canvas import Canvas, check_axes
 from xcurves.draw.curve_names import name_curves, name_curves_of_given
@@ -28,8 +28,8 @@ from xcurves.draw.fitted import (
     thin_ticks,
     wrap_labels,
 )
-from xcurves.draw.look import ASKED, import_pyplot
-from xcurves.draw.room import LARGEST, Room
+from xcurves.draw.look import ASKED, import_pyplot, slot_of
+from xcurves.draw.room import LARGEST, Room, inches_up
 from xcurves.draw.shapes import draw_picture
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _OF_TITLE = 1.2
 # below so many rows there is one, whose panel is so many inches high
 _ONE_ROW, _HIGH_OF_ROW = (1.6, 0.4)
 _TRIES = 8  # of larger figures, until one has room
+_LEAST_OF_GIVEN = 0.45  # of the width of Axes that are not ours, for the panel
 _NOTHING_LEFT = "constrained_layout not applied"  # of panels without room beside their words
 _MORE = 0.5  # inches that each of them then lacks
 
@@ -73,6 +74,7 @@ def draw_panels(
             wrap_labels(canvas.ax)
             name_curves_of_given(canvas.ax, named, canvas)
             thin_labels(np.array([canvas.ax]))
+        _check_room(canvas.ax)
         canvas.ax.figure.stale = True
         return canvas.ax
     draw = partial(_draw, cells, canvas=canvas, named=named, by_column=by_column, title=title)
@@ -146,6 +148,26 @@ def _draw(
         if 0 < room.rows < _ONE_ROW and grid.n_rows == 1 and room.asked is None:
             _lower(panels)
     return panels
+
+
+def _check_room(ax: Axes) -> None:
+    """Refuse Axes that are not ours if names leave the panel little of their width; name a figure that is wide enough.
+
+    Only a layout engine makes room for names, and so makes panels small.
+    """
+    figure: Any = ax.figure
+    slot = slot_of(ax)
+    if slot is None or figure.get_layout_engine() is None:
+        return
+    lay_out(figure)
+    wide = float(ax.bbox.width) / figure.dpi
+    if wide >= _LEAST_OF_GIVEN * slot[0]:
+        return
+    high = figure.bbox.height / figure.dpi
+    enough = figure.bbox.width / figure.dpi * 2 * (slot[0] - wide) / slot[0]  # half is left for the panel
+    reason = f"has {wide:.1f} of its {slot[0]:.1f} inches left beside names"
+    size = f"figsize=({inches_up(enough):g}, {inches_up(high):g})"
+    raise Refusal("ax", UNSAID, reason, f"Make a figure of {size}, or give shorter names: labels={{...}}")
 
 
 def _letters_of_given(ax: Axes, points: float | None) -> AbstractContextManager[None]:

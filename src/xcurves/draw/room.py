@@ -148,7 +148,7 @@ class Room:
 
     def larger_by(self, missing: Size) -> Room | None:
         """Return a room that is larger by so many inches, None if it were huge."""
-        wide, high = (_up(inches + more) for inches, more in zip(self.size, missing, strict=True))
+        wide, high = (inches_up(inches + more) for inches, more in zip(self.size, missing, strict=True))
         return replace(self, asked=(wide, high)) if max(wide, high) <= _MOST_INCHES else None
 
     def nearest(self) -> Room | None:
@@ -168,7 +168,7 @@ class Room:
             ]
         for grid in grids:
             least_wide, least_high = replace(self, grid=grid)._least()
-            size = (max(wide, _up(least_wide)), max(high, _up(least_high)))
+            size = (max(wide, inches_up(least_wide)), max(high, inches_up(least_high)))
             if max(size) <= _MOST_INCHES:
                 growth = log(size[0] / wide) + log(size[1] / high)
                 found.append((growth, grid.n_columns, replace(self, grid=grid, asked=size)))
@@ -216,7 +216,7 @@ class Room:
         return share * wide * self.grid.n_columns, share * sum(highs)
 
 
-def _up(inches: float) -> float:
+def inches_up(inches: float) -> float:
     """Return inches, up to the next tenth."""
     return ceil(round(10 * inches, 6)) / 10
 
