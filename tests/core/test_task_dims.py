@@ -151,7 +151,7 @@ def test_figures_of_a_benchmark_take_its_only_further_dim():
 def test_dims_are_named_by_texts_alone():
     assert named_dims("item", ("run", "fold"), None, 3) == {"item", "run", "fold"}
     with warnings.catch_warnings(action="error"):
-        assert named_dims(xr.DataArray(["x"])) == frozenset()
+        assert named_dims(xr.DataArray(["x"]), np.array("x")) == frozenset()
 
 
 def test_joined_dims_may_include_one_that_is_called_task():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, validation
@@ -20,7 +21,7 @@ def named_dims(*options: object) -> frozenset[str]:
     for option in options:
         if isinstance(option, str):
             named.add(option)
-        elif isinstance(option, Iterable) and not isinstance(option, xr.DataArray):
+        elif isinstance(option, Iterable) and not isinstance(option, xr.DataArray | np.ndarray):
             named.update(each for each in option if isinstance(each, str))
     return frozenset(named)
 
