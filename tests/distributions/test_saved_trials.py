@@ -136,6 +136,15 @@ def test_trials_in_the_archive_are_not_run_again(tmp_path):
     xr.testing.assert_identical(more, run_trials(trial, 30))
 
 
+def test_trials_are_saved_in_a_folder_not_in_a_file(tmp_path):
+    file = tmp_path / "trials.nc"
+    file.write_text("mine")
+    for path in (file, file / "within"):
+        with refused("path", str(path), "Name a folder, which is made", names="is, or is in, a file"):
+            run_trials(trial, 3, path=path)
+    assert file.read_text() == "mine"
+
+
 @pytest.mark.slow
 def test_jobs_leave_no_trace(tmp_path):
     pytest.importorskip("joblib")

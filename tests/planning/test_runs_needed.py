@@ -235,7 +235,9 @@ def test_drawn_runs_vary_as_new_ones_do_on_average():
         assert (abs(values - known).max(axis=-1).min(axis=-1) < 1e-12).all()
 
 
-@pytest.mark.parametrize("change", [lambda a: 1.1 * a, lambda a: a + 3, lambda a: -2 * a], ids="*+-")
+@pytest.mark.parametrize(
+    "change", [lambda a: 1.1 * a, lambda a: a + 3, lambda a: -2 * a, lambda a: 1e305 * a], ids="*+-e"
+)
 def test_pilots_beside_the_same_keep_their_difference_in_every_set(change):
     a = make_curves(np.random.default_rng(2).normal(size=(1, 6, 3)) + 20)[0]
     a = a.drop_vars("algorithm")

@@ -195,7 +195,10 @@ def _write(folder: Path, records: Mapping[int, Record], settings: Mapping[str, s
 
 def _read_folder(folder: Path, settings: Mapping[str, str]) -> dict[int, Record]:
     """Return the trials that are saved in a folder; files of other names are left alone."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise Refusal("path", str(folder), "is, or is in, a file", "Name a folder, which is made") from None
     done: dict[int, Record] = {}
     for file in sorted(folder.glob(_FILES)):
         try:

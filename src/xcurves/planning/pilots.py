@@ -190,9 +190,9 @@ def are_one(given: PilotSets) -> bool:
 
     So are ``xr.concat([a, 1.1 * a], "algorithm")`` and pilots that were raised by the difference to plan for.
     """
-    first, *others = (
-        mean[..., np.newaxis, :] + of_runs for mean, of_runs in zip(given.means, given.residuals, strict=True)
-    )
+    runs = [mean[..., np.newaxis, :] + of_runs for mean, of_runs in zip(given.means, given.residuals, strict=True)]
+    largest = max(np.abs(each).max() for each in runs) or 1.0
+    first, *others = (each / largest for each in runs)  # no square of a large score is infinite
     for each in others:
         if each.shape != first.shape:
             return False
