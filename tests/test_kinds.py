@@ -450,6 +450,8 @@ def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
         names=r"needs all of dim 'pair'\. Some labels were selected away\. Select",
     ):
         results.ask(kind, result.isel(pair=0, drop=True), broken, "table")
+    with refused("result", cure="Select pairs and algorithms alike", names=r"needs algorithm 'a[12]', which its pairs"):
+        result.isel(algorithm=[0]).curves.summary()
 
 
 def test_arithmetic_that_shows_is_refused(kind):

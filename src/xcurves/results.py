@@ -13,7 +13,7 @@ import xarray as xr
 from xcurves import kinds
 from xcurves.core import direction
 from xcurves.core.labels import DIMS, pick_one
-from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, WrongType, call, shown
 from xcurves.core.schema import ResultKind, Statement, View
 from xcurves.say.result_frames import columns_by_label
 
@@ -120,7 +120,22 @@ def ask(kind: ResultKind, result: xr.Dataset, what: Callable[[xr.Dataset], T], n
                     f"{needs} all of dim {dim!r}",
                     f"Some labels were selected away. {cure}",
                 ) from error
+        away = _algorithms_away(result)
+        if away:
+            whole = f"Select pairs and algorithms alike, or take .curves.{name}() of the whole result"
+            raise Refusal(
+                "result", UNSAID, f"{needs} algorithm {shown(away[0])}, which its pairs name", whole
+            ) from error
         raise
+
+
+def _algorithms_away(result: xr.Dataset) -> list[Any]:
+    """Return the algorithms that pairs of a result name and that were selected away."""
+    if not {"algorithm", "algorithm_a", "algorithm_b"} <= set(result.coords):
+        return []
+    there = set(np.atleast_1d(result["algorithm"]).tolist())
+    named = [name for side in ("algorithm_a", "algorithm_b") for name in np.atleast_1d(result[side]).tolist()]
+    return [name for name in named if name not in there]
 
 
 def table(result: xr.Dataset | xr.DataTree) -> pd.DataFrame:
