@@ -238,7 +238,8 @@ def analyze(
     if left_out:
         attrs["left_out"] = "\n".join(f"{name}: {why}" for name, why in left_out.items())
     # a tree takes a slash for a group
-    name = str(curves.name or "score").replace("/", "_")
+    curves = direction.named(curves)
+    name = str(curves.name).replace("/", "_")
     return xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=attrs),

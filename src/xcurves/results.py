@@ -228,7 +228,8 @@ def to_frame(data: xr.DataArray | xr.Dataset) -> pd.DataFrame:
             "Give curves or a result",
         )
     if isinstance(data, xr.DataArray):
-        return frame_of_curves(data.to_dataset(name=data.name or "score").assign_attrs(data.attrs))
+        data = direction.named(data)
+        return frame_of_curves(data.to_dataset().assign_attrs(data.attrs))
     if find_kind(data) is None and set(DIMS) & set(data.dims):
         return frame_of_curves(data)
     kind, result = prepare(data)

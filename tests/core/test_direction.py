@@ -128,6 +128,10 @@ def scores(name=None, *, metric=None, **attrs):
         (scores("score"), None, True, "the name score"),
         (scores("value"), None, True, None),
         (scores(None), None, True, None),
+        # a name that nobody gave says nothing, one that was given since then does
+        (scores("score", made_name="score"), None, True, None),
+        (scores("loss", made_name="score"), None, False, "the name loss"),
+        (scores("score", made_name="score", metric="val_loss"), None, False, "metric val_loss"),
     ],
 )
 def test_what_says_the_direction(made, given, higher, source):
@@ -135,6 +139,14 @@ def test_what_says_the_direction(made, given, higher, source):
     # also along a dim of one label
     if "metric" in made.coords:
         assert direction.find(made.expand_dims("metric"), given) == (higher, source)
+
+
+def test_scores_that_nobody_named_are_said_to_be_so_and_stay_so_as_a_table():
+    for made in (scores(None), scores("score", made_name="score")):
+        frame = made.curves.to_frame()
+        assert direction.find(frame.curves.to_dataarray()).source is None
+        said = made.curves.pairwise(rng=0).attrs["history"]
+        assert "higher is taken as better: scores have no name that says" in said
 
 
 @pytest.mark.parametrize("value", ["no", 2, -1])

@@ -253,7 +253,7 @@ INPUTS["arrays, said to be of tasks"] = Input(
 )
 INPUTS["one array a run"] = Input(
     lambda: {f"logs/{name}_seed{run}.npy": array(np.arange(4.0) + run) for name in AB for run in (0, 1)},
-    Read("algorithm", "run", "step", "score", (), False, 2, 2, 4),
+    Read("algorithm", "run", "step", "score", (), False, 2, 2, 4, says="scores have no name that says"),
 )
 
 # --- wide tables ---

@@ -31,6 +31,7 @@ def with_cell(frame: pd.DataFrame, cell: str) -> pd.DataFrame:
     return frame.assign(tree=frame["tree"].astype(object).where(frame.index != 2, cell))
 
 
+NO_NAME = "higher is taken as better: scores have no name that says"
 TASKS = Read("algorithm", None, None, "score", ("dataset",), False, 2, n_tasks=6)
 
 
@@ -66,7 +67,19 @@ for NAME, MADE in {
         ),
     )
 INPUTS["wide, columns that are named"] = Input(
-    one(lambda: table().assign(delta=1.5, p=0.5)), TASKS, ("--columns", "svm,tree")
+    one(lambda: table().assign(delta=1.5, p=0.5)), replace(TASKS, says=NO_NAME), ("--columns", "svm,tree")
+)
+INPUTS["wide, columns that are found"] = Input(one(table), replace(TASKS, says=NO_NAME))
+LOSSES = replace(TASKS, score="val_loss", lower=True, says="lower is better, as the name val_loss says")
+INPUTS["wide, the file is called like a score"] = Input(lambda: {"val_loss.csv": table()}, LOSSES)
+INPUTS["wide, the file is called like a score, and columns are named"] = Input(
+    lambda: {"val_loss.csv": table().assign(delta=1.5)}, LOSSES, ("--columns", "svm,tree")
+)
+INPUTS["wide, the file is called like several scores"] = Input(
+    lambda: {"accuracy_and_loss.csv": table()}, replace(TASKS, says=NO_NAME)
+)
+INPUTS["wide, scores that are called so"] = Input(
+    one(table), replace(TASKS, says="no training, score = score"), ("--columns", "svm,tree", "--value", "score")
 )
 INPUTS["wide, a name that has such letters in a word"] = Input(
     one(lambda: table(columns=("lora", "hifi", "deltas"))), THREE
@@ -206,7 +219,7 @@ INPUTS["arrays, 26 places of the second axis"] = Input(
     ),
 )
 INPUTS["arrays, 26 tasks that are said"] = Input(
-    npz(ada=(3, 26), bob=(3, 26)), replace(OF_TASKS, n_tasks=26), ("--source", "rliable")
+    npz(ada=(3, 26), bob=(3, 26)), replace(OF_TASKS, n_tasks=26, says=NO_NAME), ("--source", "rliable")
 )
 INPUTS["arrays, five places without names"] = Input(npz(ada=(3, 5), bob=(3, 5)), EITHER)
 INPUTS["arrays, a file of each algorithm"] = Input(

@@ -26,7 +26,7 @@ def with_direction(curves: xr.DataArray, options: argparse.Namespace) -> tuple[x
         curves, _ = direction.resolved(curves, options.higher_is_better)
         return curves, ""
     found = direction.find(curves)
-    why = found.why(curves.name).replace(direction.ATTRS, str(options.archive))
+    why = found.why(curves).replace(direction.ATTRS, str(options.archive))
     curves = direction.settled(curves, "command line")
     if not found.higher:
         return curves, f"{why} (else: --higher-is-better)"

@@ -6,7 +6,7 @@ This is the only table of names of scores; the readers of logs rank columns by i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from xcurves.core.validation import check_flag
 End = Literal["higher", "lower"]
 HIGHER = "higher_is_better"  # the option, and the attr of scores and results
 ATTRS = f"attrs['{HIGHER}']"  # what says the direction, if the attr does
+SCORE = "score"  # what scores are called that nobody named
+MADE_NAME = "made_name"  # the attr of frames and curves with a name of the scores that nobody gave
 # The tables of names, in parts that readers of logs rank as scores.
 ERRORS = names_in("error errors err errs merror mape smape rmse rmsle mae mse wer cer eer fpr fnr")
 LOSSES = names_in(
@@ -83,8 +85,9 @@ class Direction(NamedTuple):
     # "the name val_loss", "metric val_loss"; "" of a given option, None where nothing says it
     source: str | None
 
-    def why(self, name: object) -> str:
-        """Return in words which end is better of scores of this name, and what says so."""
+    def why(self, scores: xr.DataArray) -> str:
+        """Return in words which end is better of scores, and what says so."""
+        name = given_name(scores)
         better = "lower"
         if self.higher:
             better = "higher"
@@ -97,6 +100,20 @@ class Direction(NamedTuple):
         return f"{better} is better"
 
 
+def given_name(scores: xr.DataArray) -> Hashable:
+    """Return the name of scores, None where nobody gave it."""
+    if scores.attrs.get(MADE_NAME) == scores.name:
+        return None
+    return scores.name
+
+
+def named(scores: xr.DataArray) -> xr.DataArray:
+    """Return scores that have a name, of those without one the usual."""
+    if scores.name is not None:
+        return scores
+    return scores.rename(SCORE).assign_attrs({MADE_NAME: SCORE})
+
+
 def good_end(result: xr.Dataset) -> End:
     """Return which end of the scores of a result is better, as its attrs say."""
     if result.attrs.get(HIGHER, 1) == 0:
@@ -107,6 +124,12 @@ def good_end(result: xr.Dataset) -> End:
 def looks_like_score(name: object) -> bool:
     """Return whether a column bears a usual name of a score, such as f1 or val_loss."""
     return any(words & set(words_of(name)) for words in SCORES)
+
+
+def is_score_alone(name: object) -> bool:
+    """Return whether a name is that of one measure, and at most says of which data: rmse, val_loss, final-accuracy."""
+    before, ending = _known_ending(name)
+    return set(before) <= _ENDINGS and any(ending in words for words in SCORES if words is not _GENERIC)
 
 
 def says_higher(name: object) -> bool | None:
@@ -176,7 +199,7 @@ def _says_ending(before: Sequence[str], ending: str) -> bool | None:
 def find(scores: xr.DataArray, given: bool | None = None) -> Direction:
     """Return which end of scores is better: as given, as attrs say, or the name, or the label of their metric."""
     names = [
-        scores.name,
+        given_name(scores),
         scores.attrs.get("long_name"),
         scores.attrs.get("standard_name"),
     ]
@@ -285,7 +308,7 @@ def resolved(scores: xr.DataArray, given: bool | None) -> tuple[xr.DataArray, bo
     if given is not None:
         scores = scores.assign_attrs({HIGHER: int(found.higher)})
     if found.source is None and not assumed_in(scores):
-        scores = provenance.record(scores, f"{_BY_METHOD}: {found.why(scores.name)}")
+        scores = provenance.record(scores, f"{_BY_METHOD}: {found.why(scores)}")
     return scores, found.higher
 
 
@@ -310,7 +333,7 @@ def settled(scores: xr.DataArray, by: str) -> xr.DataArray:
     is_search = "sampler" in scores.attrs  # of the trials of one algorithm the best is told
     if found.source is not None or (scores.sizes.get("algorithm", 1) == 1 and not is_search):
         return scores
-    recorded = provenance.record(scores, f"{by}: {found.why(scores.name)}")
+    recorded = provenance.record(scores, f"{by}: {found.why(scores)}")
     return recorded.assign_attrs({HIGHER: int(found.higher)})
 
 

@@ -80,6 +80,8 @@ class Known:
         A column that may name the algorithms as well as the column `algorithm`.
     places : Places, optional
         Of runs whose labels nobody named.
+    title : str
+        What a file is called, if that is the name of a score: of one that no column names.
     """
 
     source: str = ""
@@ -90,6 +92,7 @@ class Known:
     extra: Sequence[str] = ()
     rival: str | None = None
     places: Places | None = None
+    title: str = ""
 
     def told(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with this in its attrs."""
@@ -122,6 +125,7 @@ def known_of(frame: pd.DataFrame) -> Known:
         tasks,
         _present(frame, told.get("rival")),
         _places_of(frame, told.get("places")),
+        str(told.get("title", "")),
     )
 
 

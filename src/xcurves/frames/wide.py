@@ -10,6 +10,8 @@ import pandas as pd
 from pandas.api.types import is_hashable, is_list_like
 
 from xcurves.core import provenance
+from xcurves.core.direction import MADE_NAME, SCORE
+from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
 from xcurves.core.names import compiled, dim_of, join_labels, short_name, whole_numbers
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
@@ -76,16 +78,31 @@ def as_asked(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return one row for each score of a table whose columns are asked for, and the names of the scores.
 
-    `values` are those that are named, none for "score" or what the pattern says; `extra` are columns of tasks.
+    `values` are those that are named, none for what the pattern says, or for no name; `extra` are columns of tasks.
     """
     # Columns that are named like runs, training or tasks hold no scores.
     kept = [*extra, *(name for name in map(str, frame) if dim_of(name) is not None and name not in extra)]
     has_values = isinstance(columns, str) and VALUE in columns
     if len(values) < 2 and not has_values:
-        value = next(iter(values), "score")
-        return to_long(frame, value, columns, dims, kept), [value]
+        if values:
+            return to_long(frame, values[0], columns, dims, kept), [values[0]]
+        return of_nameless(frame, columns, dims, kept), [known_of(frame).title or SCORE]
     names = list(values) or values_in(frame, str(columns))
     return to_long_of_values(frame, names, columns, dims, kept), names
+
+
+def of_nameless(
+    frame: pd.DataFrame,
+    columns: str | Mapping[str, Sequence[str]],
+    dims: Mapping[str, str | None],
+    kept: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return one row for each score, as `to_long` does, of a table whose scores only its file names, if anything."""
+    title = known_of(frame).title
+    long = to_long(frame, title or SCORE, columns, dims, kept)
+    if not title:
+        long.attrs[MADE_NAME] = SCORE
+    return long
 
 
 def of_each_value(frame: pd.DataFrame, values: Sequence[str], columns: Columns) -> dict[str, tuple[pd.DataFrame, Any]]:

@@ -22,7 +22,7 @@ from xcurves.frames.roles import (
     names_score,
     says_statistic,
 )
-from xcurves.frames.wide import Columns, as_asked, to_long
+from xcurves.frames.wide import Columns, as_asked, of_nameless
 from xcurves.frames.wide_columns import Pattern, fitting_pattern, n_rows_of_scores, runs_pattern, summary_columns
 
 ROW = "row"  # the column of the names or numbers of rows, where it is named and no column says it
@@ -56,13 +56,13 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
     if found is None or ("{algorithm}" in found.text) == has_algorithm:
         return frame, ""
     if "{run}" in found.text:
-        return to_long(frame, "score", found.text, {}), f", columns are {found.text}"
+        return of_nameless(frame, found.text, {}), f", columns are {found.text}"
     if "{algorithm}" not in found.text:
         return frame, ""
     how = f", columns are the algorithms: {', '.join(scores)}"
     if not named and not (known.get("run") or known.get("tasks")):
         return frame, ""
-    return to_long(frame, "score", {"algorithm": scores}, {"algorithm": "algorithm"}), how
+    return of_nameless(frame, {"algorithm": scores}, {"algorithm": "algorithm"}), how
 
 
 def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern | None, list[str]]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.calls import later, names_options
-from xcurves.core.direction import HIGHER
+from xcurves.core.direction import HIGHER, is_score_alone
 from xcurves.core.known import Known
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Refusal, give
@@ -146,7 +146,7 @@ def read(
     with expanding_to(max_expanded), decimal_mark(decimal):
         known = recognize(path, source)
         frame = as_numbers(read_known(path, known, folders, names))
-    return told(frame, known, folders, names)
+    return told(frame, known, folders, names, path)
 
 
 def _in_docstring(source: Source) -> str:
@@ -204,8 +204,9 @@ def told(
     source: Source,
     folders: str | Sequence[str] | None,
     names: str | None,
+    path: str | Path = "",
 ) -> pd.DataFrame:
-    """Return a frame whose attrs have what its source, and the names of its runs, say of the columns."""
+    """Return a frame whose attrs have what its source, and the names of its runs or file, say of the columns."""
     named: Sequence[str] = re.findall(r"{(\w+)", names or "")
     if isinstance(folders, str):
         named = [folders]
@@ -215,6 +216,7 @@ def told(
     named = [name for name in named if not re.fullmatch(r"folder\d*", name)]
     tasks = [name for name in (*named, *several) if name in frame and name not in DIMS]
     higher = frame.attrs.get(HIGHER)
+    title = Path(path).name.partition(".")[0]
     return Known(
         source.name,
         source.training,
@@ -224,6 +226,7 @@ def told(
         rival=frame.attrs.pop(logs.RIVAL, None),
         places=frame.attrs.pop(logs.PLACES, None),
         extra=tasks,
+        title=title if is_score_alone(title) and Path(path).is_file() else "",
     ).told(frame)
 
 

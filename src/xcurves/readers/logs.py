@@ -30,7 +30,7 @@ from xcurves.readers.formats import could_be_log
 from xcurves.readers.left_out import evaluated, without_copies
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
-from xcurves.readers.source import HEADLESS, Source, path_pattern, read_files
+from xcurves.readers.source import HEADLESS, Source, made_name, path_pattern, read_files
 
 # attrs that have the column of other algorithms, and where runs lie, until it is told
 RIVAL, PLACES = "rival", "places"
@@ -196,6 +196,7 @@ def join_runs(
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     about["units"] |= units
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
+    read.attrs |= made_name(kept.values())
     said = [runs.said]
     if are_placed:
         said.append("step is the place of a row in its file")

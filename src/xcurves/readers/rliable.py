@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core.calls import names_options
+from xcurves.core.direction import MADE_NAME, SCORE
 from xcurves.core.doubts import asked, how_many, runs_each
 from xcurves.core.refusal import Proposal, Refusal, Verbatim, call, give
 from xcurves.readers.formats import format_of
@@ -88,13 +89,13 @@ def scores(
         name: pd.Series(
             np.ravel(array),
             pd.MultiIndex.from_product([range(len(array)), *labels.values()]),
-            name="score",
+            name=SCORE,
         )
         for name, array in named.items()
     }
     frame = pd.concat(scored, names=["algorithm", "run", *labels]).reset_index()
-    frame.attrs = {"source": f"arrays of {len(named)} algorithms"}
-    return frame[["task", "algorithm", "run", *list(labels)[1:], "score"]]
+    frame.attrs = {"source": f"arrays of {len(named)} algorithms", MADE_NAME: SCORE}
+    return frame[["task", "algorithm", "run", *list(labels)[1:], SCORE]]
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -165,7 +166,6 @@ def read_curves(path: str | Path) -> pd.DataFrame:
     n_tasks = next(iter(turned.values())).shape[1]
     if n_tasks == 1:
         frame = frame.drop(columns="task")
-    frame.attrs = {"source": f"arrays of {len(arrays)} algorithms"}
     return frame
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from xcurves.core.direction import MADE_NAME, SCORE
 from xcurves.core.names import NUMBERED, RUN_LABEL
 from xcurves.core.refusal import UNSAID, Cure, Piece, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
@@ -127,12 +128,18 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     headless = [rows.attrs[HEADLESS] for rows in tables if HEADLESS in rows.attrs]
     for place in range(1, len(tables)):
         merged = _joined(merged, tables[place], step, files[: place + 1], source, root)
-    merged.attrs = {"units": {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}}
+    units = {name: unit for rows in tables for name, unit in rows.attrs.get("units", {}).items()}
+    merged.attrs = {"units": units, **made_name(tables)}
     if headless:
         merged.attrs[HEADLESS] = headless[0]
     if step in merged:
         merged = merge_steps(merged, step)
     return Run(merged, "; ".join(left_out))
+
+
+def made_name(tables: Collection[pd.DataFrame]) -> dict[str, str]:
+    """Return the attr that says that nobody named the scores of tables, if it is so of all."""
+    return {MADE_NAME: SCORE} if all(MADE_NAME in rows.attrs for rows in tables) else {}
 
 
 def merge_steps(rows: pd.DataFrame, step: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcurves.core.direction import MADE_NAME, SCORE
 from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
 from xcurves.readers.open_files import one_array, open_arrays
@@ -28,7 +29,9 @@ def read_one(data: bytes, path: Path) -> Run:
             "holds the scores of one run",
             "Save several in an .npz file, a name for each algorithm",
         )
-    return Run(pd.DataFrame({"score": array}))
+    rows = pd.DataFrame({SCORE: array})
+    rows.attrs[MADE_NAME] = SCORE
+    return Run(rows)
 
 
 def read(data: bytes, path: Path) -> Run:
