@@ -30,6 +30,12 @@ LOWER = names_of(
     optimality_gap wall_time latency_p99 latency_ms time_s error_rate error_pct loss_ema rmse_cv wer@5
     top-1_error CELoss logLoss valBPB mean_fit_time total_cost average_distance loss_total_mean time_per_step
     fid_score err5 loss_1 1-accuracy one_minus_auc minus_return cost_per_success seconds_per_step val_loss2
+    inaccuracy val_inaccuracy imprecision incorrect incorrect_rate unsolved_rate failure_rate false_negative_rate
+    FalsePositiveRate misclassification_rate constraint_violation JensenShannonDivergence davies_bouldin_score
+    ContinuousRankedProbabilityScore energy_score interval_score winkler_score valid_0's_l2 l1 poisson-nloglik
+    val_sparse_categorical_crossentropy binary_crossentropy logcosh val_huber regr.msle regr.medae regr.rrse
+    classif.ce classif.mbrier classif.fdr mase error@0.7 logloss_weighted hamming_loss max_error mean_pinball_loss
+    root_mean_squared_error coverage_error mean_tweedie_deviance zero_one_loss word_perplexity fairness_gap
     """
 )
 HIGHER = names_of(
@@ -39,13 +45,18 @@ HIGHER = names_of(
     episodic_return neg_log_loss neg_mean_squared_error mean_test_neg_log_loss log_likelihood time_score
     cost_saving cost_savings rank_correlation error_reduction time_saved success_rate recall@10 F1Score valAUC
     mean_reciprocal_rank test_score acc1 top-5_acc mAP50 minus_loss return_per_episode 1-nn_accuracy 1_acc
+    neg_inaccuracy d2_brier_score f1_macro recall_micro precision_weighted acc_norm brier_skill_score
+    neg_root_mean_squared_log_error adjusted_rand_score matthews_correlation eval/mean_reward rollout/ep_rew_mean
+    env_runners/episode_return_mean charts/episodic_return human_normalized_score roc_auc_survival pr_auc
     """
 )
 UNKNOWN = names_of(
     """
     loss_scale explained_variance survival_time episode_time alive_time up_time episode_length alive_duration
-    survival_duration lossless value y metric learning_rate total false_negative_rate rank_of_matrix
+    survival_duration lossless value y metric learning_rate total rank_of_matrix
     gap_filled distance_travelled costly timeline uptime_seconds lifetime_duration
+    brier_survival input information unreliability true_negative_rate negative_predictive_value ep_len_mean
+    neg_negative_likelihood_ratio explained_variance value_0 objective_value fitness memory_mb path_length
     error_score loss_score cost_return tokens_per_second samples_per_seconds d2_log_loss_score
     """
 )

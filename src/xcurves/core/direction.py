@@ -24,17 +24,22 @@ ATTRS = f"attrs['{HIGHER}']"  # what says the direction, if the attr does
 SCORE = "score"  # what scores are called that nobody named
 MADE_NAME = "made_name"  # the attr of frames and curves with a name of the scores that nobody gave
 # The tables of names, in parts that readers of logs rank as scores.
-ERRORS = names_in("error errors err errs merror mape smape rmse rmsle mae mse wer cer eer fpr fnr")
+ERRORS = names_in(
+    "error errors err errs merror mape smape mase rmse rmsle mae mse msle mphe medae maxae medse rae rse rrse sse sae "
+    "wer cer ter eer fpr fnr fdr false_positive false_positives false_negative false_negatives misclassification"
+)
 LOSSES = names_in(
-    "loss losses logloss mlogloss nll ce xent cross_entropy bits_per_byte bits_per_char bpb bpc perplexity ppl brier "
-    "brier_score ece crps fid fid_score kid kid_score lpips hinge deviance regret edit_distance"
+    "loss losses logloss mlogloss nll nloglik ce xent cross_entropy crossentropy bits_per_byte bits_per_char bpb bpc "
+    "perplexity ppl brier brier_score bbrier mbrier ece crps ranked_probability_score fid fid_score kid kid_score "
+    "lpips hinge huber logcosh log_cosh deviance regret edit_distance"
 )
 LOW = (
     ERRORS
     | LOSSES
     | names_in(
-        "latency time times duration runtime seconds cost costs distance violations kl kl_divergence rank gap "
-        "time_to_target"
+        "latency time times duration runtime seconds cost costs distance violation violations kl divergence rank gap "
+        "time_to_target l1 l2 failure failures davies_bouldin davies_bouldin_score energy_score interval_score "
+        "winkler_score"
     )
 )
 MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed")
@@ -44,7 +49,7 @@ HIGH = (
     | _GENERIC
     | names_in(
         "return returns ret reward rewards rew likelihood elbo correlation saving savings saved "
-        "reduction improvement survival lifetime uptime throughput fps reciprocal_rank precision recall"
+        "reduction improvement survival lifetime uptime throughput fps reciprocal_rank precision recall d2_brier_score"
     )
 )
 # Words for a score, the one that is taken first: where a column has several of them, the first counts.
@@ -59,10 +64,11 @@ SCORES = (
 # Words at the end of a name that say of which data, over what or in which unit.
 _ENDINGS = names_in(
     "mean avg average median final last best min max total val valid validation test train training eval evaluation "
-    "cv ema epoch step per k top ms s sec secs us ns pct percent rate"
+    "cv ema epoch step per k top ms s sec secs us ns pct percent rate macro micro weighted norm"
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
 _NEGATIVE = names_in("neg negative minus")
+_OPPOSITE = re.compile(r"(?:in|im|un|non)(?P<of>.+)")  # inaccuracy
 _ONE_MINUS = re.compile(r"\s*1\s*[-−]")  # 1 - accuracy
 # false_negative_loss is no loss with its sign turned
 _COUNTED = names_in("true false")
@@ -70,8 +76,9 @@ _LIKELIHOODS = names_in("likelihood")  # the negative of one is a loss
 _TIMES = names_in("time times duration seconds")
 # of which a long time may be good
 _LASTING = names_in("survival episode ep alive up uptime life lifetime")
-_COSTS = names_in("cost costs violations")
-_OF_ANYTHING = names_in("score scores return returns ret reward rewards rew")  # cost_return, loss_score say nothing
+_COSTS = names_in("cost costs violation violations")
+# cost_return, loss_score and brier_survival say nothing
+_OF_ANYTHING = names_in("score scores return returns ret reward rewards rew survival")
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
 _BY_NAME = "the name "
@@ -176,6 +183,9 @@ def _known_ending(name: object) -> tuple[list[str], str]:
         for known in (ending, ending.rstrip("0123456789")):  # acc1, err5
             if known in LOW | HIGH and words[:start][-1:] != ["per"]:
                 return words[:start], known
+        opposite = _OPPOSITE.fullmatch(ending)
+        if opposite and opposite["of"] in HIGH:
+            return [*words[:start], "neg"], opposite["of"]
     if "per" in words[1:]:  # of cost_per_success the first says it
         return _known_ending("_".join(words[: words.index("per")]))
     return words, ""
@@ -192,7 +202,7 @@ def _says_ending(before: Sequence[str], ending: str) -> bool | None:
     for place, word in enumerate(before):
         follows_count = place > 0 and before[place - 1] in _COUNTED
         if word in _NEGATIVE and not follows_count:
-            is_turned = True
+            is_turned = not is_turned
     return (ending in HIGH) != is_turned
 
 
