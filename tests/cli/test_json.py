@@ -87,6 +87,76 @@ def test_stdout_is_one_object_that_says_what_the_sentences_say(n_tasks, capsys):
     assert shown == {("best", "mid"), ("best", "low")}
 
 
+# --- which end is good, and what became of runs
+
+
+@pytest.mark.parametrize(
+    ("column", "direction", "is_assumed"),
+    [("y", "higher", True), ("reward", "higher", False), ("rmse", "lower", False)],
+)
+def test_a_direction_that_was_assumed_is_said(column, direction, is_assumed, capsys):
+    write_scores(column=column)
+    answer = checked(run(capsys, "scores.csv", "--json")[1])
+    reading = {"score": column, "direction": direction, "direction_assumed": is_assumed}
+    assert answer["reading"] | reading == answer["reading"]
+    said = "Higher is taken as better: the name y does not say"
+    assert (said in answer["cautions"]) is is_assumed
+    option = {"higher": "--higher-is-better", "lower": "--lower-is-better"}[direction]
+    answer = checked(run(capsys, "scores.csv", "--json", option)[1])
+    assert answer["reading"] | reading | {"direction_assumed": False} == answer["reading"]
+    assert said not in answer["cautions"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["scores.csv"],
+        ["sequential", "scores.csv", "--looks", "4", "--batch-size", "2"],
+        ["gate", "scores.csv", "--baseline", "low"],
+    ],
+)
+def test_every_command_says_which_column_is_what_also_where_it_is_called_so(command, capsys):
+    write_scores().set_axis(["algorithm", "run", "score"], axis=1).to_csv("scores.csv", index=False)
+    _, out, _ = run(capsys, *command, "--json")
+    assert checked(out)["reading"] == {
+        "algorithm": "algorithm",
+        "run": "run",
+        "training": None,
+        "tasks": [],
+        "score": "score",
+        "left_out": [],
+        "made": [],
+        "direction": "higher",
+        "direction_assumed": False,
+    }
+
+
+@pytest.mark.parametrize("n_levels", [1, 3])
+def test_runs_without_a_score_and_rows_that_are_left_out_are_said(n_levels, capsys):
+    frame = write_scores().merge(pd.DataFrame({"step": range(n_levels)}), how="cross")
+    frame.loc[(frame["agent"] == "low") & (frame["seed"] == 2), "score"] = None
+    frame = frame.drop(columns="step") if n_levels == 1 else pd.concat([frame, frame.iloc[:2]])
+    frame.to_csv("scores.csv", index=False)
+    made = checked(run(capsys, "scores.csv", "--json")[1])["reading"]["made"]
+    assert (
+        made
+        == {
+            1: ["1 row has no score and counts as no run"],
+            3: [
+                "1 run (algorithm 'low', run 2) has rows but no score, and counts as no run",
+                "2 rows equal to another in every column are left out",
+            ],
+        }[n_levels]
+    )
+
+
+def test_the_groups_of_tasks_are_settings(capsys):
+    frame = write_scores(n_tasks=8)
+    frame.assign(suite=frame["env"].map(lambda env: "odd" if int(env[1:]) % 2 else "even")).to_csv("scores.csv")
+    answer = checked(run(capsys, "scores.csv", "--by", "suite", "--json")[1])
+    assert answer["settings"]["by"] == "suite"
+
+
 @pytest.mark.slow
 def test_numbers_are_those_of_the_function(capsys):
     frame = write_scores(n_tasks=8)

@@ -112,6 +112,8 @@ def test_looks_are_taken_when_every_algorithm_has_enough_runs(gap, status, watch
     found, out, err = watching(*pair_by_pair(6, gap=gap), more=["--json"])
     answers = [json.loads(line) for line in out.splitlines()]
     assert found == status, err
+    readings = [each["reading"] for each in answers if each["algorithms"]]
+    assert all(reading == readings[0] and reading["run"] for reading in readings)
     n_done = [each["ledger"].get("n_done", 0) for each in answers if each["algorithms"]]
     n_runs = [each["next"]["runs"].get("sac", 0) for each in answers if each["algorithms"]]
     assert n_done == [0, 1, 1, 2, 2, 3] or n_done == [1, 1, 2, 2, 3]  # a single run of each may not be read yet

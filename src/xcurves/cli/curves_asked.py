@@ -9,7 +9,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -25,6 +24,7 @@ from xcurves.core.run_checks import FRACTIONS
 from xcurves.core.validation import check_curves
 from xcurves.frames.make_curves import curves_of
 from xcurves.frames.reading import Reading
+from xcurves.frames.rows import unscored
 from xcurves.frames.to_curves import as_found
 from xcurves.say.numbers import listed
 
@@ -123,15 +123,8 @@ def read_curves(
     dims: dict[str, Any] = {dim: opened.columns.get(dim) for dim in DIMS}
     # Without training there are no levels, and a row is a run.
     how: dict[str, Any] = {}
-    if dims["training"]:
-        # The levels of all runs may be too many for one array.
-        if own_levels:
-            how = {"levels": "run"}
-        if options.missing_scores != "failed":
-            _warn_of_empty_runs(opened, value)
-    elif options.missing_scores != "failed" and (opened.reading is None or opened.reading.state is None):
-        _warn_of_gaps(opened.frame, value)
-
+    if dims["training"] and own_levels:  # the levels of all runs may be too many for one array
+        how = {"levels": "run"}
     # Which failure is the worst score depends on the direction.
     how |= {
         "duplicates": options.duplicates,
@@ -139,14 +132,16 @@ def read_curves(
         "missing_scores": options.missing_scores,
         "higher_is_better": options.higher_is_better,
     }
+    known = opened.reading or Reading(opened.frame)
     reading = replace(
-        opened.reading or Reading(opened.frame),
+        known,
         frame=opened.frame,
         score=value,
+        made=(*known.made, *_warn_of_unscored(opened, value, options)),
         tasks=tuple(name for name in opened.columns if name not in DIMS),
         **dims,
     )
-    return as_found(curves_of(reading, **how), reading, DIMS)
+    return as_found(curves_of(reading, **how), reading, DIMS, is_said=True)
 
 
 def _check_runs_short(options: argparse.Namespace) -> None:
@@ -220,48 +215,19 @@ def _cures_of_short_runs(
     return cures
 
 
-def _warn_of_empty_runs(table: Table, value: str) -> None:
-    """Say which runs have rows but no score: to leave out those that failed would reward failing."""
-    frame = table.frame
-    dims = {dim: column for dim, column in table.columns.items() if dim != "training" and column in frame}
-    if value not in frame or not dims:
-        return
-    # Tasks that have no score of this value at all are left out, and named, together.
-    tasks = [frame[dims[dim]] for dim in dims if dim not in DIMS]
-    if tasks:
-        frame = frame[frame.groupby(tasks)[value].transform("count") > 0]
-    has_score = frame[value].notna().groupby([frame[name] for name in dims.values()])
-    empty = has_score.any().loc[lambda scored: ~scored].index.tolist()
-    if not empty:
-        return
-    first = np.ravel(np.array(empty[:1], dtype=object)).tolist()
-    name = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, first, strict=True))
-    if len(empty) == 1:
-        runs = f"1 run ({name}) has rows but no score, and counts as no run. If it failed"
-    else:
-        runs = f"{len(empty):,} runs (first {name}) have rows but no score, and count as no run. If they failed"
-    warnings.warn(
-        f"--value {value}: {runs}: --missing-scores failed",
-        UserWarning,
-        stacklevel=2,
-    )
-
-
-def _warn_of_gaps(frame: pd.DataFrame, value: str) -> None:
-    """Say how many runs have no score: to leave out those that failed would reward failing."""
-    if value not in frame:
-        return
-    n_gaps = int(frame[value].isna().sum())
-    if n_gaps == 0:
-        return
-    rows = f"{n_gaps:,} rows have no score and count"
-    if n_gaps == 1:
-        rows = "1 row has no score and counts"
-    warnings.warn(
-        f"--value {value}: {rows} as no run. If such runs failed: --missing-scores failed --fill-failed worst",
-        UserWarning,
-        stacklevel=2,
-    )
+def _warn_of_unscored(table: Table, value: str, options: argparse.Namespace) -> list[str]:
+    """Return which runs have no score, and warn of them: to leave out those that failed would reward failing."""
+    has_states = table.reading is not None and table.reading.state is not None
+    said = unscored(table.frame, value, table.columns)
+    if not said or has_states or options.missing_scores == "failed":
+        return []
+    failed, cure = "they failed", "--missing-scores failed"
+    if "training" not in table.columns:
+        failed, cure = "such runs failed", f"{cure} --fill-failed worst"
+    elif said.startswith("1 "):
+        failed = "it failed"
+    warnings.warn(f"--value {value}: {said}. If {failed}: {cure}", UserWarning, stacklevel=2)
+    return [said]
 
 
 def _without_empty_tasks(curves: xr.DataArray, value: str) -> xr.DataArray:

@@ -21,7 +21,7 @@ from xcurves.core.refusal import UNSAID, Missing, Refusal
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.looks import ledger
 from xcurves.looks.sequential_text import planned_without_rejection
-from xcurves.reporting.answer import NO_READING, of_words, to_dict
+from xcurves.reporting.answer import of_words, to_dict
 from xcurves.say.numbers import joined
 
 _OF_DECISION = {"kept": DONE, "dropped": NOT_BETTER, "run_more": UNDECIDED, "waiting": UNDECIDED}
@@ -199,6 +199,7 @@ def _run_gate(options: argparse.Namespace) -> int:
     scores, which_end = with_direction(numbers, options)
     if options.higher_is_better is False:
         which_end = "lower is better"
+    _, *made = how_read.split("; ")
     if which_end:
         how_read += f", {which_end}"
     previous = earlier(options)
@@ -213,7 +214,8 @@ def _run_gate(options: argparse.Namespace) -> int:
             **{name: getattr(options, name) for name in same.split()},
         )
     answer = to_dict(result)
-    answer["reading"] = (answer["reading"] or dict(NO_READING)) | {"made": how_read.split("; ")}
+    if answer["reading"] is not None:
+        answer["reading"]["made"] = list(dict.fromkeys([*made, *answer["reading"]["made"]]))
     _answer(answer, f"{how_read}\n\n{xcurves.summary(result)}", options)
     return _OF_DECISION[answer["next"]["decision"]]
 

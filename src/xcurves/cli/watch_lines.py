@@ -53,7 +53,7 @@ def _for_programs(
     following = {"runs": looks.missing(progress), "going_on": going_on}
     if looks.answer is None:
         answer = of_words(text) | {"algorithms": rows_of(leaders), "cautions": looks.planned(progress)}
-        return answer | {"next": answer["next"] | following}
+        return answer | {"reading": runs.reading, "next": answer["next"] | following}
     answer = looks.answer | {"next": looks.answer["next"] | following}
     if looks.status is None:
         answer["verdict"] = text

@@ -178,6 +178,7 @@ class Looks:
             raise _by_label(error, taken) from None
         answer = to_dict(result)
         answer["algorithms"] = _means(numbered, final=options.final, higher_is_better=runs.higher_is_better)
+        answer["reading"] = runs.reading
         answer["ledger"][_KEY] = taken.as_json(self.sizes)
         for name in ("by_task", "run_at_most", "details"):  # batches like the latest, which the next is not
             del answer["next"][name]

@@ -27,6 +27,7 @@ from xcurves.core.validation import NO_TRAINING
 from xcurves.frames.reading import Reading
 from xcurves.frames.run_labels import LABELS
 from xcurves.readers.growing import Files, GrowingLogs, NewRows
+from xcurves.reporting.answer import reading_of
 
 Cell = tuple[str, str]  # a task, "" where there is one, and an algorithm
 
@@ -79,6 +80,8 @@ class WatchedRuns:
         The lines that say where the rows come from, and which column is what.
     higher_is_better : bool
         Which end of the scores is better.
+    is_assumed : bool
+        Whether nothing says that it is.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -86,6 +89,7 @@ class WatchedRuns:
         self.curves: dict[RunName, RunCurve] = {}
         self.introduction: list[str] = []
         self.higher_is_better = True
+        self.is_assumed = False
         self._options = options
         self._logs = GrowingLogs(
             options.archive,
@@ -150,6 +154,12 @@ class WatchedRuns:
     def score(self) -> str:
         """What the scores are called."""
         return str(self._reading.score)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Which column is what, as answers have it."""
+        end: direction.End = "higher" if self.higher_is_better else "lower"
+        return reading_of(self._reading.as_json(self._reading.made), end, is_assumed=self.is_assumed)
 
     @property
     def noun(self) -> str:
@@ -271,6 +281,7 @@ class WatchedRuns:
         curves = read_curves(named, self._roles.score, options, own_levels=has_training)
         directed, _ = with_direction(curves, options)
         self.higher_is_better = direction.find(directed).higher
+        self.is_assumed = bool(direction.assumed_in(directed))
         every = tuple(file for files in self._logs.files for file in files)
         for name, levels, scores in _each_run(curves):
             self.curves[name] = RunCurve(levels, scores, files_of.get(name, every))

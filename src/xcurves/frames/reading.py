@@ -98,9 +98,8 @@ class Reading:
         """Whether the algorithm is the column of logs that name their runs, and no column is the run."""
         return self.algorithm == NAME and self.run is None
 
-    @property
-    def as_json(self) -> str:
-        """Which column was what, as curves keep it in attrs."""
+    def as_json(self, made: Sequence[str]) -> str:
+        """Return which column was what, and what was made, as curves keep it in attrs."""
         kept = {
             "algorithm": self.algorithm,
             "run": self.run,
@@ -108,7 +107,7 @@ class Reading:
             "tasks": list(self.tasks),
             "score": self.score,
             "left_out": list(self.others),
-            "made": list(self.made),
+            "made": list(made),
         }
         return json.dumps(kept)
 

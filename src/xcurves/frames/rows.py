@@ -13,6 +13,7 @@ from xcurves.core import direction
 from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.core.failed_runs import failed_score
 from xcurves.core.known import Duplicates
+from xcurves.core.labels import DIMS
 from xcurves.core.names import is_metric, words_of
 from xcurves.core.refusal import Call, call
 from xcurves.frames.columns import JOINED, numbers
@@ -34,6 +35,35 @@ class OneEach(NamedTuple):
     rows: Rows
     kept: NDArray[np.int64]
     lines: list[str]
+
+
+def unscored(frame: pd.DataFrame, value: str, columns: Mapping[str, str]) -> str:
+    """Return that runs have no score at all, "" if none is so; `columns` are those of dims and tasks.
+
+    Rows of a task that has no score of any run are of another measure.
+    """
+    if value not in frame or frame[value].notna().all():
+        return ""
+    if "training" not in columns:
+        n_gaps = int(frame[value].isna().sum())
+        if n_gaps == 1:
+            return "1 row has no score and counts as no run"
+        return f"{n_gaps:,} rows have no score and count as no run"
+    dims = {dim: column for dim, column in columns.items() if dim != "training" and column in frame}
+    tasks = [frame[column] for dim, column in dims.items() if dim not in DIMS]
+    if tasks:
+        frame = frame[frame.groupby(tasks)[value].transform("count") > 0]
+    if not dims:
+        return ""
+    has_score = frame[value].notna().groupby([frame[column] for column in dims.values()])
+    empty = has_score.any().loc[lambda scored: ~scored].index.tolist()
+    if not empty:
+        return ""
+    first = np.ravel(np.array(empty[:1], dtype=object)).tolist()
+    name = ", ".join(f"{dim} {label!r}" for dim, label in zip(dims, first, strict=True))
+    if len(empty) == 1:
+        return f"1 run ({name}) has rows but no score, and counts as no run"
+    return f"{len(empty):,} runs (first {name}) have rows but no score, and count as no run"
 
 
 def order_of(curve: NDArray[np.int64], level: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ from xcurves.frames.columns import (
     with_text_names,
 )
 from xcurves.frames.finder import read_settled
-from xcurves.frames.make_curves import curves_of
+from xcurves.frames.make_curves import curves_of, rows_said
 from xcurves.frames.reading import ARGUMENTS, Reading, as_list
 from xcurves.frames.roles import n_labels, numeric_columns
 from xcurves.frames.run_labels import with_labels
@@ -308,14 +308,17 @@ def _as_named(frame: pd.DataFrame, said: Mapping[str, Any]) -> Reading:
     return Reading(frame, score=said.get("score"), tasks=tuple(said.get("tasks", ())), **named)
 
 
-def as_found(curves: xr.DataArray, reading: Reading, looked_for: Sequence[str]) -> xr.DataArray:
+def as_found(
+    curves: xr.DataArray, reading: Reading, looked_for: Sequence[str], *, is_said: bool = False
+) -> xr.DataArray:
     """Return curves that have each dim that was looked for: of one label, or one level, where no column is it.
 
-    Where columns have other names than dims, ``attrs["reading"]`` says which is which.
+    Where columns have other names than dims, or the reading is to be said, ``attrs["reading"]`` says which is which.
     """
     names = {dim: getattr(reading, dim) for dim in looked_for}
-    if reading.made or any(name not in (None, dim) for dim, name in names.items()):
-        curves = curves.assign_attrs({provenance.READING: reading.as_json})
+    if is_said or reading.made or any(name not in (None, dim) for dim, name in names.items()):
+        made = [*reading.made, *rows_said(curves)]
+        curves = curves.assign_attrs({provenance.READING: reading.as_json(list(dict.fromkeys(made)))})
     lacking = [
         dim for dim in ("algorithm", "run") if dim in looked_for and dim not in curves.dims and dim not in curves.coords
     ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -137,7 +137,7 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     return Run(merged, "; ".join(left_out))
 
 
-def made_name(tables: Collection[pd.DataFrame]) -> dict[str, str]:
+def made_name(tables: Collection[pd.DataFrame]) -> dict[Hashable, Any]:
     """Return the attr that says that nobody named the scores of tables, if it is so of all."""
     return {MADE_NAME: SCORE} if all(MADE_NAME in rows.attrs for rows in tables) else {}
 

@@ -11,11 +11,11 @@ import pandas as pd
 import xarray as xr
 
 from xcurves.core import provenance
+from xcurves.core.direction import End, assumed_in, good_end
 from xcurves.core.refusal import Proposal, Refusal
 from xcurves.core.schema import ResultKind
 from xcurves.results import ask, parts_of, prepare
 from xcurves.say.comparing import algorithms_of, needed, pairs_of
-from xcurves.say.pairs import lower_is_better
 
 SCHEMA = "xcurves-answer/1"
 _LARGEST_EXACT = 2**53 - 1  # whole number of JSON that is a double in most programs
@@ -26,15 +26,9 @@ _SETTINGS = (
     "reference",
     "margin",
     "correction",
+    "by",
     "higher_is_better",
 )
-# of scores of which no reading says which column was what
-NO_READING: dict[str, Any] = {
-    **dict.fromkeys(("algorithm", "run", "training", "score", "direction")),
-    "tasks": [],
-    "left_out": [],
-    "made": [],
-}
 _NOTHING_NEXT: dict[str, Any] = {"runs": {}, "tasks": None, "items": None}
 _ALGORITHM = ("mean", "runs", "may_be_best", "place_from", "place_to", "lower", "upper")
 
@@ -50,15 +44,16 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``schema``; ``verdict``, the answer in sentences; ``reading``, which column was what, None where curves were not
-        read from a table; ``algorithms``, the best first, each with ``name``, ``mean``, ``ci``, ``n_runs`` (of each
-        task), ``place`` (first and last) and ``may_be_best``; ``pairs``, the better one first, each with ``first``,
-        ``second``, ``difference``, ``scale``, ``unit``, ``ci``, ``p`` (None where an interval says what is shown) and
-        ``shown``, and of several tasks ``task``; where the scale is "probability" or "ratio", the difference is the
-        probability that the first scores higher, or the ratio; ``next``, what it would take to show more:
-        ``runs``, how many more of each algorithm, or how many more ``tasks``, ``items`` or ``families`` of these, of
-        several tasks in the one that takes most; ``cautions``; ``settings``; ``ledger``, of looks. None stands for
-        numbers that are unknown or infinite. The schema is in docs/answer.schema.json.
+        ``schema``; ``verdict``, the answer in sentences; ``reading``, which column was what, and which end is good and
+        whether that was assumed, None where curves were not read from a table; ``algorithms``, the best first, each
+        with ``name``, ``mean``, ``ci``, ``n_runs`` (of each task), ``place`` (first and last) and ``may_be_best``;
+        ``pairs``, the better one first, each with ``first``, ``second``, ``difference``, ``scale``, ``unit``, ``ci``,
+        ``p`` (None where an interval says what is shown) and ``shown``, and of several tasks ``task``; where the scale
+        is "probability" or "ratio", the difference is the probability that the first scores higher, or the ratio;
+        ``next``, what it would take to show more: ``runs``, how many more of each algorithm, or how many more
+        ``tasks``, ``items`` or ``families`` of these, of several tasks in the one that takes most; ``cautions``;
+        ``settings``; ``ledger``, of looks. None stands for numbers that are unknown or infinite. The schema is in
+        docs/answer.schema.json.
 
     Raises
     ------
@@ -86,7 +81,7 @@ def to_dict(result: xr.Dataset | xr.DataTree) -> dict[str, Any]:
         "algorithms": algorithms,
         "pairs": pairs,
         "next": _next(kind, result),
-        "cautions": list(dict.fromkeys(texts["caution"])),
+        "cautions": list(dict.fromkeys([*texts["caution"], *filter(None, [_assumed(result)])])),
         "settings": _settings(kind, result),
     }
     if kind.for_programs is not None:
@@ -151,9 +146,18 @@ def _reading(result: xr.Dataset) -> dict[str, Any] | None:
     kept = result.attrs.get(provenance.READING)
     if kept is None:
         return None
+    return reading_of(kept, good_end(result), is_assumed=bool(_assumed(result)))
+
+
+def reading_of(kept: str, end: End, *, is_assumed: bool) -> dict[str, Any]:
+    """Return which column was what, as curves keep it, and which end of scores is good."""
     reading: dict[str, Any] = json.loads(kept)
-    direction = "lower" if lower_is_better(result) else "higher"
-    return reading | {"direction": direction}
+    return reading | {"direction": end, "direction_assumed": is_assumed}
+
+
+def _assumed(result: xr.Dataset) -> str:
+    """Return that higher was taken as better, "" where something says which end is."""
+    return assumed_in(result) if good_end(result) == "higher" else ""
 
 
 def _algorithms(kind: ResultKind, result: xr.Dataset) -> list[dict[str, Any]]:
