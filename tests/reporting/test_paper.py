@@ -89,7 +89,11 @@ def test_the_better_of_a_pair_or_the_reference_stands_first_and_variables_have_t
     tasks = make_curves(values, task=list("stuvwxyz")).assign_coords(algorithm=["low", "high", "middle"])
     tasks.attrs["units"] = "points"
     found = xcurves.across_tasks(tasks, reference=reference, n_resamples=999, rng=0, higher_is_better=higher)
-    head, _, *rows = found.curves.format_table("markdown", precision=2).splitlines()
+    table, *note = found.curves.format_table("markdown", precision=2).split("\n\n")
+    assert note == ["More than 0: by the test; the level is claimed for the interval without it."] * (
+        "more than" in table
+    )
+    head, _, *rows = table.splitlines()
     assert "difference (points)" in head
     assert "SD over tasks (points)" in head
     assert "better) (" not in head
@@ -722,3 +726,16 @@ def test_cells_without_a_spread_hold_only_their_number():
         assert "±" not in content
         assert re.sub("<.*?>", "", content).replace(".", "").isdigit()
     assert "td[data-space]::after { content: attr(data-space); visibility: hidden }" in html
+
+
+def test_a_table_of_latex_has_headings_in_lines_and_its_footnote_inside_the_float():
+    curves = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(training=-1, drop=True)
+    made = curves.curves.across_tasks(rng=0).curves.format_table("latex", caption="Pairs")
+    heads = made.split(r"\toprule")[1].split(r"\midrule")[0]
+    assert r"\shortstack[r]{$p$, tasks like \\ these}" in heads
+    assert max(len(line) for line in re.split(r" & | \\\\ |[{}]", heads)) <= 30
+    assert "more than 0" in made
+    below = made.split(r"\end{tabular}")[1]
+    assert r"{\footnotesize More than 0: by the test" in below
+    assert below.rstrip().endswith(r"\end{table}")
+    assert r"\centering" in made

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 from importlib.resources import files
+from textwrap import wrap
 from typing import Any, Literal
 
 import numpy as np
@@ -59,6 +60,9 @@ _SAID = {
     "bonferroni": "Bonferroni's correction",
     "benjamini-hochberg": "Benjamini and Hochberg's procedure",
 }
+_NOTE = {"markdown": "\n\n{}", "latex": "\n\n{{\\footnotesize {}\\par}}", "html": "<p>{}</p>\n"}  # below a table
+_NEW_LINE = r" \\ "  # of LaTeX
+_LEAST_LINE = 15  # letters in a line of a heading
 _MARK = re.compile(r"^(?P<author>[\w-]+)(?:, [\w-]+)*(?P<more> & [\w-]+| et al\.)?(?: \((?P<year>\d{4})\))?")
 
 
@@ -239,12 +243,20 @@ def _table_of_rows(
     n_levels = sum(column.role == "label" for column in columns)
     try:
         if to == "markdown":
-            return _markdown_table(heads, cells, n_levels, marked, caption)
-        return _styled_table(heads, cells, n_levels, marked, caption, label, to)
+            made = _markdown_table(heads, cells, n_levels, marked, caption)
+        else:
+            if to == "latex":
+                heads = [_in_lines(head, texts) for head, texts in zip(heads, cells, strict=True)]
+            made = _styled_table(heads, cells, n_levels, marked, caption, label, to)
     except (ImportError, AttributeError):
         raise ImportError(
             "format_table needs jinja2 and tabulate. Install them: pip install 'xcurves[tables]'"
         ) from None
+    if "note" not in frame.attrs:
+        return made
+    note = _NOTE[to].format(_escaped(str(frame.attrs["note"]), "text", to))
+    table_text, end, after = made.partition(r"\end{tabular}")  # of LaTeX: before the float ends
+    return f"{table_text}{end}{note}{after}"
 
 
 def _heading(column: Column, units: Mapping[Any, str], level: str, to: str) -> str:
@@ -264,6 +276,12 @@ def _heading(column: Column, units: Mapping[Any, str], level: str, to: str) -> s
     if to == "latex" and column.role == "p":
         return re.sub(r"\bp\b", "$p$", head, count=1)
     return head
+
+
+def _in_lines(head: str, cells: Sequence[str]) -> str:
+    """Return a heading in lines about as long as the cells below it: LaTeX breaks none of its own accord."""
+    lines = wrap(head, max(_LEAST_LINE, *map(len, cells)), break_long_words=False, break_on_hyphens=False)
+    return head if len(lines) < 2 else rf"\shortstack[r]{{{_NEW_LINE.join(lines)}}}"
 
 
 def _escaped(text: str, role: str, to: str) -> str:
@@ -323,7 +341,8 @@ def _styled_table(
     if caption is not None:
         caption = latex_text(caption)
     columns = "l" * n_levels + "r" * (len(cells) - n_levels)
-    return str(styler.to_latex(hrules=True, column_format=columns, caption=caption, label=label))
+    place = "centering" if caption or label else None
+    return str(styler.to_latex(hrules=True, column_format=columns, caption=caption, label=label, position_float=place))
 
 
 def _without_infinite_columns(frame: pd.DataFrame) -> pd.DataFrame:

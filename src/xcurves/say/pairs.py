@@ -170,7 +170,7 @@ def better_first(
         if name in shares:
             of_reverse = 1 - mirrored
         else:
-            of_reverse = -mirrored
+            of_reverse = 0 - mirrored  # no minus in front of 0
         turned[name] = _where(given, ~negative, of_reverse)
 
     names = xr.Variable("pair", result["pair"].to_numpy().astype(str))
