@@ -156,6 +156,56 @@ INPUTS["evaluations beside episodes of training"] = Input(
 )
 INPUTS["episodes of training that are named"] = Input(with_monitor, EPISODES, ("--source", "monitor"))
 
+# --- folders and names of folds, of seeds, of dates ---
+
+FOLDED = replace(TWO, run="fold", matched=True)
+for fold in ("fold_{}", "fold{}", "cv{}", "split_{}"):
+    names = [fold.format(run) for run in RUNS]
+    INPUTS[f"folders {fold} below algorithms"] = Input(at(*crossed(AB, names, ["log.csv"])), FOLDED)
+    INPUTS[f"folders {fold} above algorithms"] = Input(at(*crossed(names, AB, ["log.csv"])), FOLDED)
+    INPUTS[f"files of algorithm and {fold}"] = Input(at(*(f"{a}_{name}.csv" for a in AB for name in names)), FOLDED)
+INPUTS["folds of seeds"] = Input(
+    at(*crossed(AB, ["seed_0", "seed_1", "seed_2"], ["fold_0", "fold_1"], ["log.csv"])),
+    replace(FOLDED, run="run, fold", runs=6, says="repeats of the same folds"),
+)
+INPUTS["folds of data sets"] = Input(
+    at(*crossed(["iris", "wine"], AB, ["fold_0", "fold_1"], ["log.csv"])),
+    Asks(
+        "'iris' or 'ada' is the algorithm or the task",
+        2,
+        {"--folders task algorithm fold": replace(FOLDED, tasks=("task",), n_tasks=2)},
+    ),
+)
+OF_ENVS = replace(TWO, tasks=("task",), n_tasks=2)
+for seed in ("{}.csv", "seed{}.csv", "{}/progress.csv"):
+    INPUTS[f"logs below two levels of names, {seed}"] = Input(
+        at(*crossed(AB, ["hopper", "walker"], [seed.format(run) for run in (41, 42)])),
+        Asks(
+            "'ada' or 'hopper' is the algorithm or the task",
+            2,
+            {"algorithm": OF_ENVS} | ({"'{algorithm}/{task}/{run}'": OF_ENVS} if seed.endswith("}.csv") else {}),
+        ),
+    )
+DAYS = ["2026-11-01", "2026-11-02"]
+DATED = [f"{DAYS[(number + int(run)) % 2]}/{a}_{run}" for number, a in enumerate(AB) for run in RUNS]
+INPUTS["dates above names of algorithm and run"] = Input(at(*crossed(DATED, ["log.csv"])), TWO)
+
+
+def dated(name: str) -> Files:
+    """Return runs of two days with a configuration each, in folders called alike on both."""
+    files = {}
+    for number, (day, algorithm, run) in enumerate((d, a, r) for d in DAYS for a in AB for r in RUNS):
+        home = f"logs/{day}/{name.format(algorithm, run)}"
+        files[f"{home}/log.csv"] = table(number)
+        files[f"{home}/config.json"] = json.dumps({"algo": algorithm, "seed": int(run) + 2 * DAYS.index(day)})
+    return files
+
+
+for name in ("{}_{}", "{}/{}"):
+    INPUTS[f"a configuration below dates says who a run is, {name}"] = Input(
+        lambda name=name: dated(name), replace(TWO, runs=4)
+    )
+
 # --- names of runs, and names that differ in case, - and _ only ---
 
 NAMES = ["dashing-sunset-12", "brisk-moon-13", "fancy-river-14", "super-snow-15"]

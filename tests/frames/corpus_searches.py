@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pandas as pd
@@ -32,11 +33,17 @@ def searches(path: str, rungs: tuple[tuple[int, int], ...] = ()) -> Files:
 
 
 RUNGS = ((25, 4), (50, 2), (100, 1))
+BEST = Read("algorithm", "fold", None, "test_score", (), False, 2, 2, matched=True, difference=0.1)
+SETTINGS = Asks(
+    "has scores of 4 settings of each search on the same folds",
+    2,
+    {
+        "--duplicates first": BEST,
+        "--run trial_number": replace(TRIALS, run="trial_number", runs=4, difference=0.1),
+    },
+)
 for each in ("logs/{}.csv", "logs/{}/cv_results.csv"):
-    INPUTS[f"searches, {each}"] = Input(
-        lambda each=each: searches(each),
-        replace(TRIALS, runs=4, difference=0.1),  # svm comes first
-    )
+    INPUTS[f"searches, {each}"] = Input(lambda each=each: searches(each), SETTINGS)  # svm comes first
     INPUTS[f"halving searches, {each}"] = Input(
         lambda each=each: searches(each, RUNGS),
         Asks(
@@ -49,6 +56,17 @@ for each in ("logs/{}.csv", "logs/{}/cv_results.csv"):
             },
         ),
     )
+INPUTS["searches on two data sets"] = Input(
+    lambda: searches("logs/iris/{}.csv") | searches("logs/wine/{}.csv"),
+    Asks(
+        "'iris' or 'svm' is the algorithm or the task",
+        4,
+        {
+            "'{task}/{algorithm}' --duplicates first": replace(BEST, tasks=("task",), n_tasks=2),
+            "'{algorithm}/{task}' --run": Read("algorithm", "trial_number", None, "test_score", ("task",), n_tasks=2),
+        },
+    ),
+)
 FOLDS = Read("algorithm", "fold", None, "test_score", (), False, 4, 2, matched=True)
 INPUTS["one halving search"] = Input(
     lambda: {"tree.csv": cv_results(*SEARCHES["tree"], RUNGS)},
@@ -72,6 +90,58 @@ INPUTS["a copy of a cross-validation"] = Input(
 )
 INPUTS["cross-validations, a folder each"] = Input(
     lambda: {"cv/ada/cv.csv": folds(0.05), "cv/bob/cv.csv": folds()}, FOLDED
+)
+OF_DATA = replace(FOLDED, tasks=("task",), n_tasks=2)
+
+
+def as_lists(table: pd.DataFrame) -> dict[str, list[float]]:
+    """Return what `cross_validate` returns, with lists for arrays."""
+    return {name: table[name].tolist() for name in table}
+
+
+def of_data(path: str) -> dict[str, str]:
+    """Return a file of each model on each data set: what `cross_validate` returned."""
+    files = {}
+    for data, more in (("iris", 0.0), ("wine", 0.1)):
+        for model, shift in (("ada", 0.05), ("bob", 0.0)):
+            table = folds(shift + more)
+            files[path.format(data, model)] = json.dumps(as_lists(table)) if "json" in path else table.to_csv()
+    return files
+
+
+for ending in ("csv", "json"):
+    ORDERS = Asks(
+        "'iris' or 'ada' is the algorithm or the task",
+        2,
+        {"'{task}/{algorithm}'": OF_DATA, "'{algorithm}/{task}'": replace(OF_DATA, difference=-0.1)},
+    )
+    INPUTS[f"cross-validations below data sets, {ending}"] = Input(
+        lambda ending=ending: of_data(f"cv/{{}}/{{}}.{ending}"), ORDERS
+    )
+    INPUTS[f"cross-validations above data sets, {ending}"] = Input(
+        lambda ending=ending: of_data(f"cv/{{1}}/{{0}}.{ending}"),
+        Asks("'ada' or 'iris' is the algorithm or the task", 2, {"'{algorithm}/{task}'": OF_DATA}),
+    )
+    INPUTS[f"cross-validations whose names have data sets, {ending}"] = Input(
+        lambda ending=ending: of_data(f"cv/{{}}-{{}}.{ending}"),
+        Asks("'iris' or 'ada' is the algorithm or the task", 3, {"'{task}-{algorithm}'": OF_DATA}),
+    )
+    INPUTS[f"cross-validations of seeds, {ending}"] = Input(
+        lambda ending=ending: {
+            f"cv/{name.replace('iris', 'seed0').replace('wine', 'seed1')}": text
+            for name, text in of_data(f"{{1}}_{{0}}.{ending}").items()
+        },
+        replace(FOLDED, run="run, fold", runs=6, says="repeats of the same folds"),
+    )
+INPUTS["cross-validations below folders of data sets"] = Input(
+    lambda: of_data("cv/{}/{}/scores.csv"),
+    Asks("'iris' or 'ada' is the algorithm or the task", 2, {"--folders task algorithm": OF_DATA}),
+)
+INPUTS["cross-validations as lists, a file each"] = Input(
+    lambda: {f"cv/{name}.json": json.dumps(as_lists(folds(0.05 * (name == "ada")))) for name in ("ada", "bob")}, FOLDED
+)
+INPUTS["cross-validations as lists in one file"] = Input(
+    lambda: {"cv.json": json.dumps({"ada": as_lists(folds(0.05)), "bob": as_lists(folds())})}, FOLDED
 )
 INPUTS["cross-validations in one table"] = Input(
     lambda: {"cv.csv": pd.concat([folds(0.05).assign(model="ada"), folds().assign(model="bob")]).to_csv()}, FOLDED
@@ -129,6 +199,23 @@ INPUTS["a setting of a study that is typed, of an unknown sampler"] = Input(
     Refuses("is a setting of trials, which are independent only if their sampler is random"),
     ("--algorithm", "params_model"),
 )
+SO_FAR = Read("algorithm", "run", "trial_number", "lowest_value", (), True, 2, 2, 6, difference=0.2)
+for each in ("{}_seed{}.csv", "{}/seed{}/trials.csv", "{}/{}.csv"):
+    INPUTS[f"studies of seeds, {each}"] = Input(
+        lambda each=each: {
+            f"logs/{each.format(name, seed)}": study(shift + seed / 1000)
+            for name, shift in (("ada", 0.0), ("bob", -0.2))
+            for seed in (0, 1)
+        },
+        Asks(
+            "which column is the score (lowest_value or highest_value)",
+            2,
+            {
+                "--value lowest_value": SO_FAR,
+                "--value highest_value": replace(SO_FAR, score="highest_value", lower=False),
+            },
+        ),
+    )
 INPUTS["studies in a folder"] = Input(
     lambda: {"logs/ada.csv": study(), "logs/bob.csv": study(-0.2)},
     Read("algorithm", "run", None, "value", (), False, 2, 6, difference=0.2),

@@ -79,7 +79,7 @@ def test_every_source_has_a_name_of_its_own_and_is_listed_in_the_docstring():
     names = [source.name for source in readers.SOURCES]
     assert len(set(names)) == len(names)
     assert all(f'"{name}"' in readers.read.__doc__ for name in names)
-    assert not any(source.read_run and source.read_all for source in readers.SOURCES)
+    assert all(source.read_all is None or source.reads_whole(__file__) for source in readers.SOURCES)
     assert {beside for source in readers.SOURCES for beside in source.also_writes} <= set(names)
 
 

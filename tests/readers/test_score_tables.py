@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import labelled
 from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
-from xcurves.core.refusal import give
+from xcurves.core.refusal import call, give
 
 TASKS = [f"data{number}" for number in range(12)]
 
@@ -348,19 +349,28 @@ def test_settings_of_one_search_are_compared_only_if_its_sampler_is_known(tmp_pa
     assert "svm over rf" in capsys.readouterr().out
 
 
-def test_searches_of_several_seeds_are_read_one_at_a_time(tmp_path):
-    names = ["tree_seed0.csv", "tree_seed1.csv"]
-    table = pd.DataFrame({"param_C": [1, 2], "params": "{}", "split0_test_score": 0.5, "mean_test_score": 0.5})
-    for name in names:
-        table.to_csv(tmp_path / name, index=False)
-    with refused("path", str(tmp_path), cure=f"Name the file: {tmp_path / names[0]}"):
-        readers.read(tmp_path)
+def test_the_best_setting_of_searches_of_several_seeds_counts_where_that_is_said(tmp_path):
+    table = pd.DataFrame({"param_C": [1, 2], "params": "{}"}).assign(
+        split0_test_score=[0.5, 0.7], split1_test_score=0.4
+    )
+    table["mean_test_score"] = table.filter(like="split").mean(axis=1)
+    for name in ("tree_seed0", "tree_seed1", "svm_seed0", "svm_seed1"):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    frame = readers.read(tmp_path)
+    best = call("frame.curves.to_dataarray", duplicates="first")
+    with refused("frame", names="has scores of 2 settings of each search on the same folds", cure=best):
+        frame.curves.to_dataarray()
+    best = frame.curves.to_dataarray(duplicates="first")
+    assert best.sizes["run"] == 4
+    assert sorted(best.sel(algorithm="svm").to_numpy().ravel()) == [0.4, 0.4, 0.7, 0.7]
+    assert "sampler" not in best.attrs
+    assert frame.curves.to_dataarray(run="trial_number", duplicates="mean").attrs["sampler"] == "unknown"
 
 
 def test_what_chose_trials_is_what_all_studies_of_a_folder_say(tmp_path):
     table = pd.DataFrame({"number": [0, 1], "value": 0.5, "datetime_start": "2026-01-01", "state": "COMPLETE"})
     table.to_csv(tmp_path / "random.csv", index=False)
     table.assign(**{"system_attrs_NSGAIISampler:generation": 0}).to_csv(tmp_path / "evolved.csv", index=False)
-    frame = readers.read(tmp_path)
+    frame = labelled.read(tmp_path)
     assert frame.attrs["sampler"] == "NSGAIISampler"
     assert frame.groupby("algorithm")["run"].apply(list).to_dict() == {"random": [0, 1], "evolved": [0, 1]}

@@ -29,6 +29,7 @@ AlignMethod = Literal["previous", "linear", "nearest", "mean"]
 # what several rows of one run at one level become
 Duplicates = Literal["raise", "first", "last", "mean", "purge", "runs"]
 ATTRS = "xcurves"  # the attr of a frame that has it, as plain JSON
+SAMPLER = "sampler"  # the attr of a frame of trials that says what chose them
 RUN_PATH = "run_path"  # the column that says which of several runs below a folder a row is of
 
 
@@ -50,6 +51,8 @@ class Places:
         From the columns of configurations to their value in each run.
     said : str
         What was taken of what lies there.
+    are_files : bool
+        Whether paths end in the names of files.
     """
 
     root: str
@@ -58,6 +61,7 @@ class Places:
     paths: Sequence[str]
     settings: Mapping[str, Sequence[Any]]
     said: str = ""
+    are_files: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,15 @@ from xcurves.core.labels import DIMS, OF_LABELS
 from xcurves.core.refusal import Refusal
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
+TRIAL = "trial_number"  # the column of trials of a search
 OF_TRIAL = "params_"  # before those of the settings of a trial, as Optuna writes them
 NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
-    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+[sr]?)[-_=. ]*(?P<run>\d+)",
+    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+(?:[sr]|cv|split|resample)?)"
+    r"[-_=. ]*(?P<run>\d+)",
     re.IGNORECASE,
 )
-RUN_LABEL = re.compile(r"(?:(?:seed|run|rep|trial|fold|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
+RUN_LABEL = re.compile(r"(?:(?:seed|run|rep|trial|fold|cv|split|resample|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
+_FOLD_LABEL = re.compile(r"(?:fold|cv|split|resample)[-_= ]?\d+", re.IGNORECASE)
 _SEED = re.compile(r".*(?:seed|run|rep|[-_. ]s)[-_=. ]*\d+", re.IGNORECASE)
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 
@@ -209,6 +212,11 @@ def is_passage(name: object) -> bool:
 def is_fold(name: object) -> bool:
     """Return whether a name is that of the folds of a data set."""
     return rank_of(name, FOLDS) is not None and not _counts_folds(name)
+
+
+def are_folds(labels: Iterable[str]) -> bool:
+    """Return whether all labels are those of folds with a number, such as fold_0."""
+    return all(map(_FOLD_LABEL.fullmatch, labels))
 
 
 def _counts_folds(name: object) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.doubts import Choice, Doubtful, how_many, of_paths, runs_each
+from xcurves.core.doubts import MOST, Choice, Doubtful, of_paths
 from xcurves.core.names import NUMBERED, RUN_LABEL, numbered_runs
+from xcurves.frames.path_levels import FOLD, Paths
 from xcurves.frames.reading import columns_in, compared
+from xcurves.say.numbers import listed
 
 _NAMES = ("task", "algorithm", "run")
 _WHOLE = re.compile(r"\d+")
@@ -35,8 +37,6 @@ class Levels(NamedTuple):
     ----------
     labels : DataFrame
         A row for each run.
-    names : list of str
-        What each level of the path is, as `folders` takes it; empty where names of folders are cut.
     said : str
         How they were found.
     names_algorithms : bool
@@ -44,44 +44,57 @@ class Levels(NamedTuple):
     """
 
     labels: pd.DataFrame
-    names: list[str]
     said: str
     names_algorithms: bool
 
 
-def labels_of(places: Sequence[tuple[str, ...]], root: str, *, asks_of_parts: bool = True) -> Levels | None:
+def labels_of(paths: Paths, *, asks_of_parts: bool = True, has_places: bool = True) -> Levels | None:
     """Return the labels that folders give to runs; None if they give none.
 
     `asks_of_parts`: names that cross two parts are asked about, which one is the task; no, where algorithms are known.
+    `has_places`: folders of dates or hashes may tell runs apart; no, where a configuration says who each run is.
     """
-    if len({len(place) for place in places}) != 1 or not places[0]:
-        return None
-    levels = [list(level) for level in zip(*places, strict=True)]
-    if len(levels) == 1:
-        return _of_names(levels[0], root, asks_of_parts=asks_of_parts)
-    kept = _kept(levels)
-    of_names = _of_last_level(levels, kept, root, asks_of_parts=asks_of_parts)
-    if of_names is not None:
+    levels = paths.levels
+    kept = _telling(levels, _kept(levels, paths.fold), has_places=has_places)
+    of_names = None
+    if len(kept) == 1:
+        of_names = _of_names(paths, kept[0], asks_of_parts=asks_of_parts)
+    elif kept:
+        of_names = _of_last_level(paths, kept, asks_of_parts=asks_of_parts)
+    if len(kept) < 2 or of_names is not None:
         return of_names
-    run = _level_of_runs(levels, kept)
+    run = _level_of_runs(levels, kept, is_needed="run" not in paths.said)
     kept = [index for index in kept if index == run or not _says_nothing(levels, index, kept)]
-    _ask_of_others(levels, kept, run, root)
-    _ask_of_order(levels, kept, run, root)
+    _ask_of_others(paths, kept, run)
     # version_0 below the seeds says nothing
-    kept = [index for index in kept if index != run and not (_is_number(levels[index]) and _is_same(levels[index]))]
-    kept.append(run)
-    if len(kept) not in (2, 3) or of_place(levels[kept[-2]]):
+    others = [index for index in kept if index != run and not (_is_number(levels[index]) and _is_same(levels[index]))]
+    _ask_of_order(paths, others, run)
+    names = [name for name in _NAMES[:2] if name not in paths.said]
+    if not 0 < len(others) <= len(names) or of_place(levels[others[-1]]):
         return None
-    names = _NAMES[-len(kept) :]
-    of_level = dict(zip(kept, names, strict=True))
-    if len(kept) == 3 and _are_environments(levels[kept[1]]) and not _are_environments(levels[kept[0]]):
-        of_level |= {kept[0]: "algorithm", kept[1]: "task"}
-    labels = pd.DataFrame({name: levels[index] for index, name in of_level.items()})[list(names)]
-    every = _named(of_level, len(levels))
-    if asks_of_parts and every == list(_NAMES[1:]):
-        _ask_of_parts(labels, "/{run}", root)
-    said = f"levels of the path are {', '.join(name for name in every if name in names)}"
-    return Levels(labels, every, said, _can_be_algorithms(labels))
+    of_level = dict(zip(others, names[-len(others) :], strict=True))
+    if len(of_level) == 2 and _are_environments(levels[others[1]]) and not _are_environments(levels[others[0]]):
+        of_level = {others[0]: "algorithm", others[1]: "task"}
+    if run is not None:
+        of_level[run] = "run"
+    found = _levels(paths, of_level)
+    if asks_of_parts and len(others) == 1 and "algorithm" in found.labels:
+        _ask_of_parts(paths, others[0], of_level, found.labels)
+    return found
+
+
+def _levels(paths: Paths, of_level: Mapping[int, str]) -> Levels:
+    """Return the labels of some levels, which are named by dims, and of folds."""
+    named = {name: index for index, name in of_level.items()}
+    if paths.fold is not None:
+        named[FOLD] = paths.fold
+    dims = [name for name in (*_NAMES, FOLD) if name in named]
+    labels = pd.DataFrame({name: paths.levels[named[name]] for name in dims})
+    every = [name for name in paths.named(of_level) if name in dims]
+    said = f"levels of the path are {', '.join(every)}"
+    if len(every) == 1:
+        said = f"names of the path are {every[0]}s"
+    return Levels(labels, said, _can_be_algorithms(labels, paths.said))
 
 
 def _is_same(level: Sequence[str]) -> bool:
@@ -108,17 +121,19 @@ def _are_environments(level: Sequence[str]) -> bool:
     return all(map(_ENVIRONMENT.fullmatch, level))
 
 
-def _level_of_runs(levels: Sequence[Sequence[str]], kept: Sequence[int]) -> int:
+def _level_of_runs(levels: Sequence[Sequence[str]], kept: Sequence[int], *, is_needed: bool) -> int | None:
     """Return the level of runs: the last of their names or of numbers that vary, else the last of dates or hashes.
 
-    If there is none, it is the last level.
+    If there is none, it is the last level, where one `is_needed`.
     """
-    kinds = (are_run_names, lambda level: _is_number(level) and not _is_same(level), _tells_runs, _is_number)
+    kinds = [are_run_names, lambda level: _is_number(level) and not _is_same(level), _tells_runs]
+    if is_needed:
+        kinds.append(_is_number)
     for is_kind in kinds:
         found = [index for index in kept if is_kind(levels[index])]
         if found:
             return found[-1]
-    return kept[-1]
+    return kept[-1] if is_needed else None
 
 
 def _tells_runs(level: Sequence[str]) -> bool:
@@ -126,9 +141,18 @@ def _tells_runs(level: Sequence[str]) -> bool:
     return of_place(level) and not _is_same(level)
 
 
-def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
-    """Return the levels that tell runs apart, with the task if there is one only."""
-    kept = list(range(len(levels)))
+def _telling(levels: Sequence[Sequence[str]], kept: Sequence[int], *, has_places: bool) -> list[int]:
+    """Return levels without those of dates or hashes that say nothing: runs are known, or names have their numbers."""
+    placed = [index for index in kept if of_place(levels[index]) and not _is_same(levels[index])]
+    rest = [index for index in kept if index not in placed]
+    if placed and rest and (not has_places or (len(rest) == 1 and numbered_runs(levels[rest[0]]) is not None)):
+        return rest
+    return list(kept)
+
+
+def _kept(levels: Sequence[Sequence[str]], fold: int | None) -> list[int]:
+    """Return the levels that tell runs apart, with the task if there is one only, without that of folds."""
+    kept = [index for index in range(len(levels)) if index != fold]
     while len(kept) > 2 and len(set(levels[kept[-1]])) == 1 and not re.search(r"\d", levels[kept[-1]][0]):
         kept.pop()
     # one folder logs, or eval, that all runs are in says nothing
@@ -142,80 +166,97 @@ def _kept(levels: Sequence[Sequence[str]]) -> list[int]:
     return kept
 
 
-def _of_names(names: Sequence[str], root: str, shared: str = "", *, asks_of_parts: bool) -> Levels | None:
-    """Return the labels of names that have an algorithm and a number, in folders that all share."""
-    labels = numbered_runs(names)
+def _of_names(paths: Paths, index: int, *, asks_of_parts: bool) -> Levels | None:
+    """Return the labels of the names of a level: an algorithm and a number, or what rows do not say."""
+    names = paths.levels[index]
+    if "algorithm" in paths.said:
+        is_run = _is_number(names)
+        dim = "run" if is_run else "task"
+        return None if dim in paths.said else _levels(paths, {index: dim})
+    labels = _of_each(numbered_runs, names)
     # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
-    if labels is None or labels["algorithm"].is_unique:
-        return None
-    pairs = zip(names, labels["algorithm"], labels["run"], strict=True)
-    marks = sorted({name[len(algorithm) : -len(run)] for name, algorithm, run in pairs})
+    if labels is None or len(labels.drop_duplicates()) == labels["algorithm"].nunique():
+        if "run" not in paths.said or _is_number(names) or _is_same(names) or of_place(names):
+            return None
+        found = _levels(paths, {index: "algorithm"})
+        if asks_of_parts:
+            _ask_of_parts(paths, index, {index: "algorithm"}, found.labels)
+        return found
+    parts = zip(names, labels["algorithm"], labels["run"], strict=True)
+    if paths.fold is not None:
+        labels[FOLD] = paths.levels[paths.fold]
+    marks = sorted({name[len(algorithm) : -len(run)] for name, algorithm, run in parts})
     if asks_of_parts and len(marks) == 1:
-        _ask_of_parts(labels, f"{marks[0]}{{run}}", root, shared)
-    return Levels(labels, [], "names are algorithm and run", _can_be_algorithms(labels))
+        _ask_of_parts(paths, index, {index: f"{_ALGORITHM}{marks[0]}{{run}}"}, labels)
+    return Levels(labels, f"names are {listed(list(labels))}", _can_be_algorithms(labels, paths.said))
 
 
-def _of_last_level(
-    levels: Sequence[Sequence[str]], kept: Sequence[int], root: str, *, asks_of_parts: bool
-) -> Levels | None:
+def _of_last_level(paths: Paths, kept: Sequence[int], *, asks_of_parts: bool) -> Levels | None:
     """Return the labels of names of algorithm and run below folders that all share; ask about those below others."""
-    above, last = kept[:-1], kept[-1]
-    varied = [index for index in above if not _is_same(levels[index])]
-    labels = numbered_runs(levels[last]) if not varied else _split(levels[last])
-    if labels is None or _is_number(levels[last]) or not _can_be_algorithms(labels):
+    levels, last = paths.levels, kept[-1]
+    varied = [index for index in kept[:-1] if not _is_same(levels[index])]
+    labels = _of_each(_split if varied else numbered_runs, levels[last])
+    if labels is None or _is_number(levels[last]) or not _can_be_algorithms(labels, paths.said):
         return None
     if not varied:
-        shared = "".join(f"{level[0]}/" for level in levels[:last])
-        return _of_names(levels[last], root, shared, asks_of_parts=asks_of_parts)
+        return _of_names(paths, last, asks_of_parts=asks_of_parts)
     parts = pd.DataFrame({0: levels[varied[-1]], 1: labels["algorithm"]})
-    if len(varied) > 1 or last != len(levels) - 1 or of_place(levels[varied[0]]) or not _is_crossed(parts):
+    if len(varied) > 1 or of_place(levels[varied[0]]) or not _is_crossed(parts):
         return None
-    raise _question_of_names(levels, varied[0], labels, root)
+    raise _question_of_names(paths, varied[0], last, labels)
+
+
+def _of_each(
+    labels_of_names: Callable[[Sequence[str]], pd.DataFrame | None], names: Sequence[str]
+) -> pd.DataFrame | None:
+    """Return the labels of names of which some are the same, a row each."""
+    each = list(dict.fromkeys(names))
+    labels = labels_of_names(each)
+    return None if labels is None else labels.set_index(pd.Index(each)).loc[list(names)].reset_index(drop=True)
 
 
 def _split(names: Sequence[str]) -> pd.DataFrame | None:
-    """Return the algorithm and the run of each name of which some are the same, as each algorithm has the same runs."""
-    each = list(dict.fromkeys(names))
-    parts = [NUMBERED.fullmatch(name) for name in each]
+    """Return the algorithm and the run of each name, as each algorithm has the same runs."""
+    parts = [NUMBERED.fullmatch(name) for name in names]
     if not all(parts):
         return None
     labels = pd.DataFrame([part.groupdict() for part in parts if part])
-    if not _is_crossed(labels):
-        return None
-    return labels.set_index(pd.Index(each)).loc[list(names)].reset_index(drop=True)
+    return labels if _is_crossed(labels) else None
 
 
-def _question_of_names(levels: Sequence[Sequence[str]], above: int, labels: pd.DataFrame, root: str) -> Doubtful:
+def _question_of_names(paths: Paths, above: int, below: int, labels: pd.DataFrame) -> Doubtful:
     """Return the question what names with a number are below folders: algorithms, tasks, or runs of the folder."""
-    folder, name = levels[above][0], levels[-1][0]
+    folder, name = paths.levels[above][0], paths.levels[below][0]
     mark = name[len(labels["algorithm"].iloc[0]) : -len(labels["run"].iloc[0])]
-    parts = [level[0] for level in levels]
-    rows = labels.rename(columns={"algorithm": "name"}).assign(folder=levels[above])
-    orders = [("folder", "name", _TASK, _ALGORITHM), ("name", "folder", _ALGORITHM, _TASK)]
+    every = labels.assign(folder=paths.levels[above])
+    orders = [("{task}", _ALGORITHM), (_ALGORITHM, "{task}")]
     if _are_environments(labels["algorithm"].tolist()):
         orders.reverse()
     choices = []
-    for task, algorithm, upper, lower in orders:
-        parts[above], parts[-1] = upper, f"{lower}{mark}{{run}}"
-        known = {"algorithm": algorithm, "tasks": [task], "run": "run"}
-        choices.append(Choice({"names": "/".join(parts)}, compared(rows, known)))
+    for upper, lower in orders:
+        named = every.set_axis([lower[1:-1], "run", upper[1:-1]], axis=1)
+        choices += paths.choices({above: upper, below: f"{lower}{mark}{{run}}"}, _compared(paths, named))
     what = f"folders do not say whether {folder!r} or {labels['algorithm'].iloc[0]!r} is the algorithm or the task"
-    return of_paths(f"{root}: {what}", choices, root)
+    return of_paths(f"{paths.root}: {what}", choices[:MOST], paths.root)
 
 
-def _can_be_algorithms(labels: pd.DataFrame) -> bool:
+def _can_be_algorithms(labels: pd.DataFrame, said: Collection[str]) -> bool:
     """Return whether labels can be those of algorithms: two or more, each of several runs or tasks, and of no place."""
+    if "algorithm" not in labels:
+        return False
     counts = labels["algorithm"].value_counts()
-    return len(counts) > 1 and bool((counts > 1).all()) and not of_place(list(map(str, counts.index)))
+    are_several = "run" in said or bool((counts > 1).all())
+    return len(counts) > 1 and are_several and not of_place(list(map(str, counts.index)))
 
 
-def _ask_of_others(levels: Sequence[Sequence[str]], kept: Sequence[int], run: int, root: str) -> None:
+def _ask_of_others(paths: Paths, kept: Sequence[int], run: int | None) -> None:
     """Ask what a further level is that varies and is of whole numbers, or of dates, hashes or checkpoints."""
+    levels = paths.levels
     varied = [index for index in kept if index != run and not _is_same(levels[index])]
     numbers = [index for index in varied if all(map(_WHOLE.fullmatch, levels[index]))]
     others = [*numbers, *(index for index in varied if of_place(levels[index]))]
     rest = [index for index in kept if index != run and index not in others and not _is_number(levels[index])]
-    if not others or len(rest) > 1 or (not rest and not numbers):
+    if run is None or not others or len(rest) > 1 or (not rest and not numbers):
         return
     other = others[-1]
     readings: list[tuple[dict[int, str], dict[str, Any]]] = []
@@ -232,46 +273,56 @@ def _ask_of_others(levels: Sequence[Sequence[str]], kept: Sequence[int], run: in
     what = f"two levels of folders are whole numbers, such as {levels[other][0]!r}"
     if other not in numbers:
         what = f"folders such as {levels[other][0]!r} tell runs apart too, and are no algorithm"
-    raise _question_of_levels(levels, readings, f"{root}: {what}", root)
+    raise _question_of_levels(paths, readings, what)
 
 
-def _ask_of_order(levels: Sequence[Sequence[str]], kept: Sequence[int], run: int, root: str) -> None:
-    """Ask which of two levels of names is the task, where each label of one is with each label of the other."""
-    if len(kept) != 3 or run not in kept[1:]:
+def _ask_of_order(paths: Paths, others: Sequence[int], run: int | None) -> None:
+    """Ask which of two levels of names is the task, where each label of one is with each label of the other.
+
+    Names below others that tell runs apart alone may be runs too.
+    """
+    levels = paths.levels
+    names_run = run is not None and not (_is_number(levels[run]) or of_place(levels[run]) or are_run_names(levels[run]))
+    two = [*others, run] if run is not None and names_run and len(others) == 1 else list(others)
+    if len(two) != 2 or "algorithm" in paths.said:
         return
-    above, below = (index for index in kept if index != run)
+    above, below = two
     parts = pd.DataFrame({index: levels[index] for index in (above, below)})
     if _is_same(levels[above]) or _is_same(levels[below]) or not _is_crossed(parts):
         return
     if any(_are_environments(level) or of_place(level) for level in (levels[above], levels[below])):
         return
-    orders = ({above: first, run: "run", below: last} for first, last in (_NAMES[:2], _NAMES[1::-1]))
-    one, other = ({index: of_level[index] for index in sorted(of_level)} for of_level in orders)
+    readings = [{above: first, below: last} for first, last in (_NAMES[:2], _NAMES[1::-1])]
+    if below == run:
+        readings.append({above: "algorithm", below: "run"})
+    elif run is not None:
+        readings = [{**each, run: "run"} for each in readings]
     what = f"folders do not say whether {levels[above][0]!r} or {levels[below][0]!r} is the algorithm or the task"
-    raise _question_of_levels(levels, [(one, {}), (other, {})], f"{root}: {what}", root)
+    raise _question_of_levels(paths, [(dict(sorted(each.items())), {}) for each in readings], what)
 
 
 def _question_of_levels(
-    levels: Sequence[Sequence[str]],
-    readings: Sequence[tuple[dict[int, str], dict[str, Any]]],
-    question: str,
-    root: str,
+    paths: Paths, readings: Sequence[tuple[dict[int, str], dict[str, Any]]], question: str
 ) -> Doubtful:
     """Return the question what levels are, with the readings in which several algorithms are compared, if there are."""
-    several, choices = list[bool](), list[Choice]()
+    fitting, choices = list[Choice](), list[Choice]()
     for of_level, columns in readings:
-        labels = pd.DataFrame({name: levels[index] for index, name in of_level.items()})
-        known: dict[str, Any] = {"algorithm": ["algorithm"], "run": ["run"]} | columns
-        known["tasks"] = [name for name in labels if name not in columns_in(known)]
-        several.append(len(labels[known["algorithm"]].drop_duplicates()) > 1)
-        choices.append(Choice({"folders": _named(of_level, len(levels)), **columns}, compared(labels, known)))
-    fitting = [choice for choice, has_several in zip(choices, several, strict=True) if has_several]
-    return of_paths(question, fitting or choices, root)
+        every = of_level if paths.fold is None else {**of_level, paths.fold: FOLD}
+        labels = pd.DataFrame({name: paths.levels[index] for index, name in every.items()})
+        made = paths.choices(of_level, _compared(paths, labels, **columns), **columns)
+        choices += made
+        if len(labels[columns.get("algorithm", ["algorithm"])].drop_duplicates()) > 1:
+            fitting += made
+    return of_paths(f"{paths.root}: {question}", (fitting or choices)[:MOST], paths.root)
 
 
-def _named(of_level: dict[int, str], n_levels: int) -> list[str]:
-    """Return a name for each level of folders."""
-    return [of_level.get(index, f"folder{index + 1}") for index in range(n_levels)]
+def _compared(paths: Paths, labels: pd.DataFrame, **columns: Any) -> str:
+    """Return what labels of runs compare; runs that rows tell apart are not counted."""
+    runs = [name for name in ("run", FOLD) if name in labels]
+    known: dict[str, Any] = {"algorithm": ["algorithm"], "run": runs} | columns
+    known["tasks"] = [name for name in labels if name not in columns_in(known)]
+    words = compared(labels, known)
+    return words if known["run"] or "run" not in paths.said else words.removesuffix(", one run each")
 
 
 def are_run_names(labels: Sequence[str]) -> bool:
@@ -279,11 +330,10 @@ def are_run_names(labels: Sequence[str]) -> bool:
     return len(labels) > 1 and len(set(labels)) == len(labels) and all(map(_RUN_NAME.fullmatch, labels))
 
 
-def _ask_of_parts(labels: pd.DataFrame, end: str, root: str, begin: str = "") -> None:
-    """Ask which of two parts of names is the algorithm, where each label of one is with each label of the other.
+def _ask_of_parts(paths: Paths, index: int, of_level: Mapping[int, str], labels: pd.DataFrame) -> None:
+    """Ask which of two parts of the names of algorithms is the task, where each label of one is with each of the other.
 
-    `labels` has what stands for the algorithm and the run; `end` is the pattern of names after the algorithm, `begin`
-    what is before it.
+    `of_level` says what levels are; that of `index` is the algorithm, or a pattern of algorithm and run.
     """
     names = labels["algorithm"].astype(str)
     for mark in _MARKS:
@@ -291,9 +341,8 @@ def _ask_of_parts(labels: pd.DataFrame, end: str, root: str, begin: str = "") ->
         if parts.isna().any(axis=None) or (parts == "").any(axis=None):
             continue
         varied = [place for place in range(parts.shape[1]) if len(parts[place].unique()) > 1]
-        if len(varied) != 2 or not _is_crossed(parts[varied]):
-            continue
-        raise _question_of_parts(parts, varied, mark, labels, (begin, end), root)
+        if len(varied) == 2 and _is_crossed(parts[varied]):
+            raise _question_of_parts(paths, index, of_level, labels, parts, varied, mark)
 
 
 def _is_crossed(parts: pd.DataFrame) -> bool:
@@ -303,29 +352,27 @@ def _is_crossed(parts: pd.DataFrame) -> bool:
 
 
 def _question_of_parts(
+    paths: Paths,
+    index: int,
+    of_level: Mapping[int, str],
+    labels: pd.DataFrame,
     parts: pd.DataFrame,
     varied: Sequence[int],
     mark: str,
-    labels: pd.DataFrame,
-    ends: tuple[str, str],
-    root: str,
 ) -> Doubtful:
     """Return the question which part is the algorithm, with each reading."""
-    first, second = varied
-    begin, end = ends
-    n_runs = labels.groupby("algorithm")["run"].nunique()
-    runs = runs_each(int(n_runs.min()), int(n_runs.max()))
-    orders = [(first, second), (second, first)]
-    if _are_environments(parts[first].tolist()):
+    pattern = of_level[index] if "{" in of_level[index] else _ALGORITHM
+    orders = [tuple(varied), tuple(varied[::-1])]
+    if _are_environments(parts[varied[0]].tolist()):
         orders.reverse()
     choices = []
     for algorithm, task in orders:
         named = [str(parts[place].iloc[0]) for place in parts]
         named[algorithm], named[task] = _ALGORITHM, _TASK
-        n_algorithms, n_tasks = parts[algorithm].nunique(), parts[task].nunique()
-        compares = f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {runs}"
-        choices.append(Choice({"names": begin + mark.join(named) + end}, compares))
-    compares = f"{how_many(labels['algorithm'].nunique(), 'algorithm')}, one task, {runs}"
-    choices.append(Choice({"names": begin + _ALGORITHM + end}, compares))
+        cut = labels.assign(algorithm=parts[algorithm], task=parts[task])
+        text = pattern.replace(_ALGORITHM, mark.join(named))
+        choices += paths.choices({**of_level, index: text}, _compared(paths, cut))
+    choices += paths.choices({**of_level, index: pattern}, _compared(paths, labels))
     one, other = (repr(str(parts[place].iloc[0])) for place in varied)
-    return of_paths(f"{root}: names do not say whether {one} or {other} is the algorithm or the task", choices, root)
+    what = f"names do not say whether {one} or {other} is the algorithm or the task"
+    return of_paths(f"{paths.root}: {what}", choices[:MOST], paths.root)

@@ -8,23 +8,29 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.known import FIND, RUN_PATH, Places, known_of
+from xcurves.core.known import RUN_PATH, Places, known_of
 from xcurves.core.names import (
     ALGORITHM_KEYS,
     ALGORITHMS_FIRST,
     CONFIG,
     OF_PLACE,
+    TRIAL,
     dim_of,
+    is_trial,
     join_labels,
+    names_of_dim,
+    rank_of,
     short_name,
     whole_numbers,
     words_of,
 )
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, call, of_path
 from xcurves.frames import folder_levels
-from xcurves.frames.reading import as_list
+from xcurves.frames.path_levels import AS_THEY_ARE, FOLD, Readings, paths_of
+from xcurves.frames.roles import is_measure, n_labels, says_data
+from xcurves.frames.searches import READINGS, are_settings_on_folds, columns_typed, settled
 
-LABELS = ("task", "algorithm", "run")  # of runs, in the order of columns
+LABELS = ("task", "algorithm", "run", FOLD)  # of runs, in the order of columns
 
 
 class Named(NamedTuple):
@@ -46,13 +52,18 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
     ValueError
         If paths can be read in several ways, or in none.
     """
+    typed = list(typed)
     known = known_of(frame)
     places = known.places
-    if places is None or RUN_PATH in [each for name in typed if name is not FIND for each in as_list(name)]:
+    if places is None:
+        made, known = settled(frame, known, typed)
+        return known.told(made) if made is not frame else frame
+    if RUN_PATH in columns_typed(typed):
         return frame
     if not frame[RUN_PATH].isin(places.paths).all():
         return frame
-    named = _named(places)
+    asked_of_rows = READINGS if are_settings_on_folds(frame) and TRIAL not in columns_typed(typed) else AS_THEY_ARE
+    named = _named(places, _said_by_rows(frame, places), asked_of_rows)
     number_of = {path: number for number, path in enumerate(places.paths)}
     of_rows = named.labels.iloc[frame[RUN_PATH].map(number_of).to_numpy()].set_index(frame.index)
     taken = [name for name in of_rows if name in frame]
@@ -68,14 +79,29 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
     said = "; ".join(filter(None, [named.said, places.said, str(frame.attrs.get("named_by", ""))]))
     if said:
         labelled.attrs["named_by"] = said
+    labelled, known = settled(labelled, known, typed)
     return replace(known, places=None, rival=named.rival or known.rival).told(labelled)
 
 
-def _named(places: Places) -> Named:
+def _said_by_rows(frame: pd.DataFrame, places: Places) -> frozenset[str]:
+    """Return of algorithm and run those that a column of the rows says, in the logs of each path."""
+    rows = frame.drop(columns=[RUN_PATH, *(name for name in places.settings if name in frame)])
+    names = [str(name) for name in rows if rows[name].notna().all()]
+    return frozenset(dim for dim in ("algorithm", "run") if any(_says(rows, name, dim) for name in names))
+
+
+def _says(rows: pd.DataFrame, name: str, dim: str) -> bool:
+    """Return whether a column has the whole name of a dim, and several labels."""
+    is_named = rank_of(name, names_of_dim(dim)) == 0 or (dim == "run" and is_trial(name))
+    are_several = n_labels(rows[name]) > 1 or name in (dim, TRIAL)  # as readers call them
+    return is_named and are_several and not is_measure(rows[name]) and not says_data(rows, name)
+
+
+def _named(places: Places, said: frozenset[str], readings: Readings) -> Named:
     """Return who each run is; refuse paths and configurations that do not say it."""
     parts = [tuple(filter(None, path.split("/"))) for path in places.paths]
     settings = pd.DataFrame(dict(places.settings), index=range(len(parts))).rename(columns=short_name)
-    named = name_runs(parts, settings, places.root)
+    named = name_runs(parts, settings, places.root, are_files=places.are_files, of_rows=said, readings=readings)
     if named is not None:
         return named._replace(labels=named.labels.apply(whole_numbers))
     if len({len(part) for part in parts}) == 1:
@@ -105,7 +131,15 @@ def _refuse_level(level: Sequence[str], root: str) -> None:
         )
 
 
-def name_runs(places: Sequence[tuple[str, ...]], settings: pd.DataFrame, root: str = "logs") -> Named | None:
+def name_runs(
+    places: Sequence[tuple[str, ...]],
+    settings: pd.DataFrame,
+    root: str = "logs",
+    *,
+    are_files: bool = False,
+    of_rows: frozenset[str] = frozenset(),
+    readings: Readings = AS_THEY_ARE,
+) -> Named | None:
     """Return who each run is, or None if neither folders nor configurations say it.
 
     Parameters
@@ -116,6 +150,12 @@ def name_runs(places: Sequence[tuple[str, ...]], settings: pd.DataFrame, root: s
         A row for each run, a column for each key of the configurations in which runs differ.
     root : str
         The path of all runs, for a question.
+    are_files : bool
+        Whether the last names are those of files.
+    of_rows : frozenset of str
+        The dims that rows say.
+    readings : sequence of tuple
+        What rows can be, as arguments and in words.
 
     Raises
     ------
@@ -123,7 +163,14 @@ def name_runs(places: Sequence[tuple[str, ...]], settings: pd.DataFrame, root: s
         If folders can be read in several ways.
     """
     found, of_config = _of_settings(settings)
-    of_folders = folder_levels.labels_of(places, root, asks_of_parts="algorithm" not in found)
+    paths = paths_of(places, root, are_files=are_files, said=of_rows, readings=readings)
+    of_folders = None
+    if paths is not None:
+        of_folders = folder_levels.labels_of(
+            paths,
+            asks_of_parts="algorithm" not in found,
+            has_places=not ("run" in found and _is_named(of_config.get("algorithm", ""))),
+        )
     labels, said, rival = pd.DataFrame(index=range(len(places))), "", ""
     if of_folders is not None:
         labels, said = of_folders.labels.copy(), of_folders.said
@@ -133,10 +180,11 @@ def name_runs(places: Sequence[tuple[str, ...]], settings: pd.DataFrame, root: s
         said = ""  # folders say nothing that is used
     for dim, column in found.items():
         labels[dim] = column.to_numpy()
-    if "algorithm" not in labels:
+    if "algorithm" not in {*labels, *of_rows}:
         return None
     dims = [name for name in LABELS if name in labels]
-    if "run" not in labels or labels.duplicated(dims).any():
+    has_runs = bool({"run", FOLD} & set(labels)) or bool(of_rows)
+    if not has_runs or labels.duplicated(dims).any():
         # Two runs of one seed are told apart by where they lie.
         labels["run"] = ["/".join(place) for place in places]
         of_config.pop("run", None)
@@ -152,9 +200,7 @@ def _choose_algorithm(
     """Leave out what a configuration says of the algorithm where folders say it; return the column of another one."""
     of_level = of_folders.labels["algorithm"].reset_index(drop=True)
     of_key = found["algorithm"].reset_index(drop=True)
-    words = words_of(keys["algorithm"].removesuffix("_name"))
-    is_named = bool(words) and words[-1] in ALGORITHM_KEYS and ", " not in keys["algorithm"]
-    if not is_named:
+    if not _is_named(keys["algorithm"]):
         del found["algorithm"], keys["algorithm"]
         return ""
     pairs = pd.DataFrame({"level": of_level, "key": of_key}).drop_duplicates()
@@ -162,6 +208,12 @@ def _choose_algorithm(
         return ""
     del found["algorithm"]
     return CONFIG + keys.pop("algorithm")
+
+
+def _is_named(key: str) -> bool:
+    """Return whether one key of configurations says the algorithm by name."""
+    words = words_of(key.removesuffix("_name"))
+    return bool(words) and words[-1] in ALGORITHM_KEYS and ", " not in key
 
 
 def _of_settings(

@@ -29,6 +29,7 @@ from xcurves.frames.reading import (
     unknown_words,
 )
 from xcurves.frames.roles import likeliest, n_labels
+from xcurves.frames.searches import doubt_of_settings
 from xcurves.frames.unnamed import doubt_of_factors, doubt_of_unnamed, factors_of
 from xcurves.frames.wide_tables import wide_pattern
 
@@ -115,6 +116,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
     kinds = (
         _doubt_of_ends,
         _doubt_of_parts,
+        doubt_of_settings,
         _doubt_of_unnamed,
         doubt_of_rungs,
         _doubt_of_rising,

@@ -15,6 +15,7 @@ from xcurves.core.calls import later, names_options
 from xcurves.core.direction import HIGHER, is_score_alone
 from xcurves.core.known import Known
 from xcurves.core.labels import DIMS
+from xcurves.core.names import is_fold
 from xcurves.core.refusal import Refusal, give
 from xcurves.readers import declared, logs, packages
 from xcurves.readers.cells import as_numbers, decimal_mark
@@ -174,7 +175,7 @@ def read_known(
             f"is of the whole path below {path}, and so is folders=",
             "Leave one out",
         )
-    if known.read_all is None and (folders is None or not Path(path).is_file()):
+    if not known.reads_whole(path) and (folders is None or not Path(path).is_file()):
         return logs.read_each_run(path, known, folders, names)
     if folders is not None:
         of = f"logs of {known.name} name their runs themselves"
@@ -214,7 +215,7 @@ def told(
         named = list(folders)
     several = [name for name in source.extra if name in frame and len(frame[name].unique()) > 1]
     named = [name for name in named if not re.fullmatch(r"folder\d*", name)]
-    tasks = [name for name in (*named, *several) if name in frame and name not in DIMS]
+    tasks = [name for name in (*named, *several) if name in frame and name not in DIMS and not is_fold(name)]
     higher = frame.attrs.get(HIGHER)
     title = Path(path).name.partition(".")[0]
     return Known(

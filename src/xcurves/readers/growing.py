@@ -118,7 +118,7 @@ class GrowingLogs:
         """Find which runs there are, and forget those of which the labels changed."""
         source = readers.recognize(self.path, self._asked, besides=self._besides)
         before = dict(zip(self.files, _labels_of(self._runs), strict=True))
-        if source.read_all is None:
+        if not source.reads_whole(self.path):
             runs = logs.find_runs(self.path, source, *self._names)
         else:
             every = logs.find_logs(self.path, source)
@@ -139,11 +139,11 @@ class GrowingLogs:
         assert self._source is not None
         self.unread.pop(files, None)
         try:
-            if self._source.read_all is not None:
+            if self._source.reads_whole(self.path):
                 return readers.read_known(self.path, self._source, *self._names), False
             run = logs.rows_of_run(self.path, self._source, self._runs, number)
         except (Refusal, OSError) as error:  # a line is half written, or the file is gone
-            if self._source.read_all is not None or len(self._runs.files) == 1:
+            if self._source.reads_whole(self.path) or len(self._runs.files) == 1:
                 raise
             self.unread[files] = str(error)
             return None, False
@@ -152,7 +152,7 @@ class GrowingLogs:
     def _joined(self, new: dict[int, pd.DataFrame], *, are_placed: bool) -> NewRows:
         """Return rows of runs as `read` does, and which run each is of."""
         assert self._source is not None
-        if self._source.read_all is not None:
+        if self._source.reads_whole(self.path):
             frame = next(iter(new.values()))
         else:
             frame = logs.join_runs(self.path, self._source, self._runs, new, are_placed=are_placed)

@@ -86,7 +86,11 @@ def multirun(root: str | Path, *, source: str | None = None) -> pd.DataFrame:
                 f"{job} has logs in {len(homes)} folders, such as {homes[0]} and {homes[1]}",
                 "A job is one run: move the others out of the job",
             )
-        rows = known.read_all(job) if known.read_all else logs.read_each_run(homes[0], known, ())
+        rows = (
+            known.read_all(job)
+            if known.read_all and known.reads_whole(job)
+            else logs.read_each_run(homes[0], known, ())
+        )
         clash = sorted({"job", *overrides} & set(rows))
         if clash:
             raise Refusal(

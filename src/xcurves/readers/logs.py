@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from xcurves.core import provenance
-from xcurves.core.direction import looks_like_score
-from xcurves.core.known import RUN_PATH, Places
-from xcurves.core.names import CONFIG, EVALUATED, compiled, dim_of, is_clock, is_step, whole_numbers
+from xcurves.core.applicability import UNKNOWN_SAMPLER
+from xcurves.core.direction import HIGHER, looks_like_score
+from xcurves.core.known import RUN_PATH, SAMPLER, Places
+from xcurves.core.names import (
+    CONFIG,
+    EVALUATED,
+    RUN_LABEL,
+    compiled,
+    dim_of,
+    is_clock,
+    is_step,
+    numbered_runs,
+    whole_numbers,
+)
 from xcurves.core.refusal import (
     UNSAID,
     Cure,
@@ -195,6 +206,7 @@ def join_runs(
         )
     about = {"units": {**source.units}, "long_name": {**source.long_names}}
     about["units"] |= units
+    about |= _said_of_all(list(kept.values()))
     read.attrs = {key: told for key, told in about.items() if told} | {"source": f"{source.what} {where(root)}"}
     read.attrs |= made_name(kept.values())
     said = [runs.said]
@@ -206,6 +218,13 @@ def join_runs(
     if runs.places is not None:
         read.attrs[PLACES] = runs.places
     return read
+
+
+def _said_of_all(runs: Sequence[pd.DataFrame]) -> dict[str, Any]:
+    """Return what the attrs of runs say of their scores: which end is good, and what chose the trials of a search."""
+    higher = {name: end for rows in runs for name, end in rows.attrs.get(HIGHER, {}).items()}
+    samplers = {rows.attrs[SAMPLER] for rows in runs if SAMPLER in rows.attrs}
+    return {HIGHER: higher, SAMPLER: ", ".join(sorted(samplers - {UNKNOWN_SAMPLER} or samplers))}
 
 
 def _are_places(rows: pd.DataFrame, files: Sequence[Path], *, is_run: bool) -> bool:
@@ -277,7 +296,7 @@ def _with_configuration(home: Path) -> Path:
 
 def _by_themselves(root: Path, logs: Sequence[Path], source: Source, taken: str) -> Runs:
     """Return runs that nobody named: their paths, and what their configurations say."""
-    by_place = _by_place(root, logs, source)
+    by_place, are_files = _by_place(root, logs, source)
     paths = ["/".join(place) for place in by_place]
     settings = settings_of([_with_configuration(source.home_of(files[0])) for files in by_place.values()])
     settings = settings.add_prefix(CONFIG)
@@ -285,25 +304,39 @@ def _by_themselves(root: Path, logs: Sequence[Path], source: Source, taken: str)
     log = next((each[0] for place, each in by_place.items() if len(place) != _LEVELS), files[0][0])
     pattern = path_pattern(root, log, source.home_of(log))
     values = {str(name): settings[name].tolist() for name in settings}
-    places = Places(str(root), log.relative_to(root).as_posix(), pattern, paths, values, taken)
+    places = Places(str(root), log.relative_to(root).as_posix(), pattern, paths, values, taken, are_files)
     labels = pd.concat([pd.DataFrame({RUN_PATH: paths}), settings], axis=1)
     return Runs(labels, files, places=places)
 
 
-def _by_place(root: Path, logs: Sequence[Path], source: Source) -> dict[tuple[str, ...], list[Path]]:
-    """Return the logs of each run by the folders that lead to it, and its file where files name runs."""
+def _by_place(root: Path, logs: Sequence[Path], source: Source) -> tuple[dict[tuple[str, ...], list[Path]], bool]:
+    """Return the logs of each run by the folders that lead to it, and by its file where files name runs; if they do."""
     places: dict[tuple[str, ...], list[Path]] = {}
     for log in logs:
         places.setdefault(source.home_of(log).relative_to(root).parts, []).append(log)
-    shallow = all(len(place) < 2 for place in places)
-    # train.csv and eval.csv are of one run
-    numbered = all(re.search(r"\d", log.stem) for log in logs)
-    # of algorithms with one run each, so far, a file that is called 0.csv is the run
-    are_runs = all(_SUFFIX.sub("", log.name).isdecimal() for log in logs)
-    several = any(len(files) > 1 for files in places.values())
-    if source.general and shallow and numbered and (several or are_runs):
-        return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}
-    return places
+    if not _are_runs(places, source):
+        return places, False
+    return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}, True
+
+
+def _are_runs(places: Mapping[tuple[str, ...], Sequence[Path]], source: Source) -> bool:
+    """Return whether files are runs, or algorithms, by themselves: numbers, or several of a folder that measure alike.
+
+    Files of one folder that measure different things, such as train.csv and eval.csv, are of one run; so are those of
+    a folder that is called like a run.
+    """
+    stems = [_SUFFIX.sub("", log.name) for files in places.values() for log in files]
+    several = [files for files in places.values() if len(files) > 1]
+    if not source.has_own_files or any(
+        len({_SUFFIX.sub("", log.name) for log in files}) < len(files) for files in several
+    ):
+        return False
+    if all(stem.isdecimal() for stem in stems):
+        return True
+    folders = [place[-1] for place in places if place]
+    if not several or (folders and (numbered_runs(folders) is not None or all(map(RUN_LABEL.fullmatch, folders)))):
+        return False
+    return all(re.search(r"\d", stem) for stem in stems) or source.measure_alike(several[0][:2])
 
 
 def warn_first(said: Sequence[str], things: str = "runs") -> None:

@@ -352,6 +352,7 @@ CV_RESULTS = Source(
     files=("*.csv",),
     header=_with_columns("params", r"split\d+_(?:test|train)_[^,]+", r"mean_(?:test|train)_[^,]+"),
     read_all=score_tables.read_search,
+    read_run=score_tables.read_search_of,
     training="n_resources",  # where a search has rungs
     example="cv_results.csv",
 )
@@ -365,8 +366,20 @@ CROSS_VALIDATION = Source(
     header=_with_columns("fit_time", "score_time", "test_[^,]+"),
     is_log=score_tables.has_folds_only,
     read_all=score_tables.read_cross_validation,
+    read_run=score_tables.read_cross_validation_of,
+    units={"fit_time": "s", "score_time": "s"},
     training=None,
     example="cross_validation.csv",
+)
+
+CROSS_VALIDATION_LISTS = CROSS_VALIDATION._replace(
+    name="cross-validate-lists",
+    logs="what cross_validate returns as lists in JSON, of several one for each algorithm",
+    formats=("JSON",),
+    files=("*.json",),
+    header="",
+    is_log=score_tables.has_validations,
+    example="cross_validation.json",
 )
 
 OPTUNA_TABLE = Source(
@@ -377,8 +390,9 @@ OPTUNA_TABLE = Source(
     files=("*.csv",),
     header=_with_columns("number", "value", "state", "(?:params|datetime)_[^,]+"),
     read_all=score_tables.read_trials,
+    read_run=score_tables.read_study,
     value="value",
-    training=None,
+    training="trial_number",  # of searches that are runs
     example="trials.csv",
 )
 
@@ -395,4 +409,4 @@ OPENML = Source(
     extra=("task",),
     example="evaluations.csv",
 )
-TABLES_OF_SCORES = (CV_RESULTS, CROSS_VALIDATION, OPTUNA_TABLE, OPENML)
+TABLES_OF_SCORES = (CV_RESULTS, CROSS_VALIDATION, CROSS_VALIDATION_LISTS, OPTUNA_TABLE, OPENML)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,14 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import HIGHER
-from xcurves.core.names import CONFIG, OF_TRIAL, dim_of, join_labels, seeds_in
+from xcurves.core.names import CONFIG, OF_TRIAL, TRIAL, dim_of, join_labels
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers
 from xcurves.readers.common_rung import OF_RUNG, candidates
-from xcurves.readers.formats import delimited
-from xcurves.readers.listing import read_by_itself
-from xcurves.readers.log_files import header, parsing
-from xcurves.readers.open_files import read_bytes
+from xcurves.readers.formats import delimited, json_rows
+from xcurves.readers.log_files import Run, header, parsing
+from xcurves.readers.open_files import beginning, read_bytes, read_text
 from xcurves.readers.optuna import sampler_of, whether_independent
 from xcurves.readers.packages import CROSS_VALIDATION, CV_RESULTS, OPENML, OPTUNA_TABLE
 from xcurves.readers.sklearn import with_failures
@@ -33,6 +33,7 @@ _MEAN = re.compile(r"mean_(?P<score>(?:test|train)_.+)")
 _SCORE = re.compile(r"(?:test|train)_")
 _TIMES = ("fit_time", "score_time")
 _SETTING = "param_"
+_KEYS = tuple(f"key{number}" for number in range(1, 10))  # above what cross_validate returned, in JSON
 _STUDY = ("study", "study_name", "sampler")
 _NOTE = "system_attrs_"  # before what samplers store with trials
 
@@ -43,25 +44,68 @@ def _read(
     rows_of: Callable[[pd.DataFrame, Path], pd.DataFrame],
     fits: str = "",  # what rows are, where a score that is missing says that a fit failed
 ) -> pd.DataFrame:
-    """Return the rows that are made of a table, or of those in a folder, each of which is of one algorithm."""
+    """Return the rows that are made of a table, of one algorithm where no column says which."""
     path = Path(path)
-    files = logs.find_logs(path, source)
-    tables = []
-    for file in files:
-        data = read_bytes(file)
-        with parsing(file, source.what):
-            rows = as_numbers(delimited.parse(data, file))
-        tables.append(_with_failures(rows, file, fits) if fits else rows)
-        missing_end = delimited.missing_end(data, file)
-        if missing_end:
-            provenance.warn(missing_end)
-    table = tables[0]
-    if len(files) > 1:
-        table = _below_each_other(tables, _names_of(files, path, source))
+    table, missing_end = _table(path, source, fits)
+    if missing_end:
+        provenance.warn(missing_end)
     with parsing(path, source.what):
         made = rows_of(table, path)
+    if "algorithm" not in made:
+        made.insert(0, "algorithm", path.name.partition(".")[0])
     made.attrs["source"] = f"{source.what} {logs.where(path)}"
     return made
+
+
+def _table(file: Path, source: Source, fits: str = "") -> tuple[pd.DataFrame, str]:
+    """Return the table of a file, and what to say of its end."""
+    data = read_bytes(file)
+    with parsing(file, source.what):
+        if file.suffix == ".json":
+            rows, missing_end = _validations_in(data, file), ""
+        else:
+            rows, missing_end = as_numbers(delimited.parse(data, file)), delimited.missing_end(data, file)
+    return (_with_failures(rows, file, fits) if fits else rows), missing_end
+
+
+def _validations_in(data: bytes, file: Path) -> pd.DataFrame:
+    """Return the rows of what cross_validate returned, as lists: of one, or of several by the keys above it."""
+    found = list(_validations(json_rows.parse(data, file)))
+    depth = max(len(keys) for keys, _ in found)
+    names = ["algorithm"] if depth == 1 else [f"key{number + 1}" for number in range(depth)]
+    tables = []
+    for keys, lists in found:
+        scores = {name: values for name, values in lists.items() if _is_measure_of_folds(name, values)}
+        table = pd.DataFrame(scores)
+        for place, (name, key) in enumerate(zip(names, keys, strict=True)):
+            table.insert(place, name, key)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _validations(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield the dicts of cross_validate in a value of JSON with the keys above each; a damaged value has none."""
+    if not isinstance(value, dict):
+        return
+    if {*_TIMES} <= value.keys() and any(_is_measure_of_folds(name, each) for name, each in value.items()):
+        yield keys, value
+        return
+    for key, each in value.items():
+        yield from _validations(each, (*keys, key))
+
+
+def _is_measure_of_folds(name: str, values: Any) -> bool:
+    return isinstance(values, list) and (name in _TIMES or _SCORE.match(name) is not None)
+
+
+def has_validations(path: Path) -> bool:
+    """Return whether a file has what cross_validate returned, as lists of JSON."""
+    if _TIMES[0].encode() not in beginning(path):
+        return False
+    try:
+        return any(True for _ in _validations(json.loads(read_text(path))))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _with_failures(table: pd.DataFrame, file: Path, fits: str) -> pd.DataFrame:
@@ -71,27 +115,6 @@ def _with_failures(table: pd.DataFrame, file: Path, fits: str) -> pd.DataFrame:
         return with_failures(str(file), table, fits)
     parts = [with_failures(f"{file}, {name}", rows, fits) for name, rows in table.groupby(named, dropna=False)]
     return pd.concat(parts).sort_index()
-
-
-def _names_of(files: Sequence[Path], root: Path, source: Source) -> list[str]:
-    """Return the name of each file, or of its folder where files are called alike; refuse those of several seeds."""
-    names = [file.name.partition(".")[0] for file in files]
-    if len(set(names)) < len(names):
-        names = [file.parent.relative_to(root).as_posix() for file in files]
-    if len(set(names)) < len(names):
-        names = [file.relative_to(root).as_posix() for file in files]
-    if seeds_in(names) is not None:
-        raise read_by_itself(root, [(file, source) for file in files])
-    return names
-
-
-def _below_each_other(tables: Sequence[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of several tables, with a column of the algorithm where the tables have none."""
-    table = pd.concat(tables, ignore_index=True)
-    if _named_algorithm(table, _STUDY) is not None:
-        return table
-    of_rows = np.repeat(names, [len(each) for each in tables])
-    return table.drop(columns="algorithm", errors="ignore").assign(algorithm=of_rows)
 
 
 def _named_algorithm(table: pd.DataFrame, also: tuple[str, ...] = ()) -> str | None:
@@ -129,7 +152,15 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
         # a table of results does not say how settings were chosen
         made.attrs = {"sampler": UNKNOWN_SAMPLER}
         return _with_direction(made)
-    names = _names_of_settings(labels, candidates(table, of_setting))
+    candidate = candidates(table, of_setting)
+    made = _rows_of_folds(table, [rungs, labels])
+    of_rows = np.tile(np.arange(len(table)), len(made) // len(table))
+    made.insert(0, "algorithm", _names_of_settings(labels, candidate).to_numpy()[of_rows])
+    return _with_direction(made)
+
+
+def _rows_of_folds(table: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return a row for each setting of a search on each fold, fold by fold."""
     scores: dict[str, dict[str, Any]] = {}
     for name in map(str, table):
         match = _SPLIT.fullmatch(name)
@@ -138,15 +169,14 @@ def _search_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     of_folds = [
         pd.concat(
             [
-                pd.DataFrame({"algorithm": names, "fold": int(fold), **scored}),
-                rungs,
-                labels,
+                pd.DataFrame({"fold": int(fold), **scored}),
+                *others,
             ],
             axis=1,
         )
         for fold, scored in scores.items()
     ]
-    return _with_direction(pd.concat(of_folds, ignore_index=True))
+    return pd.concat(of_folds, ignore_index=True)
 
 
 def _with_direction(scores: pd.DataFrame) -> pd.DataFrame:
@@ -167,16 +197,15 @@ def _names_of_settings(labels: pd.DataFrame, candidate: pd.Series[int]) -> pd.Se
     return names.where(~several, names + ", " + numbers)
 
 
-def _fold_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _fold_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     """Return a row for each fold of cross-validations, numbered in their order: all algorithms have the same ones."""
     named = _named_algorithm(table)
     scores = [name for name in map(str, table) if _SCORE.match(name) or name in _TIMES]
-    tasks = [name for name in map(str, table) if dim_of(name) == "task" and name not in scores]
-    algorithms: Any = path.name.partition(".")[0]
+    tasks = [name for name in map(str, table) if name not in scores and (dim_of(name) == "task" or name in _KEYS)]
+    made = table[tasks]
     if named is not None:
-        algorithms = table[named]
-    made = table[tasks].assign(algorithm=algorithms)
-    made["fold"] = made.groupby(["algorithm", *tasks], sort=False).cumcount()
+        made = made.assign(algorithm=table[named])
+    made["fold"] = made.groupby(list(made), sort=False).cumcount() if len(made.columns) else range(len(made))
     made[scores] = table[scores]
     scored = _with_direction(made)
     scored.attrs["units"] = dict.fromkeys(_TIMES, "s")
@@ -189,14 +218,8 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     names: Any = path.name.partition(".")[0]
     if study is not None:
         names = table[study]
-    state: pd.Series[str] = table["state"].astype(str).str.removeprefix("TrialState.")
-    if "COMPLETE" not in set(state):
-        raise Refusal(
-            "path",
-            str(path),
-            f"{path}: no trial is complete; got {', '.join(sorted(set(state)))}",
-            "Run the study on",
-        )
+    _check_complete(table, path)
+    state = _states(table)
     settings = [name for name in map(str, table) if name.startswith(OF_TRIAL)]
     every = pd.concat(
         [
@@ -212,10 +235,7 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         provenance.warn(
             f"trials without a result are left out: {rest}. In the file of the study its failed trials count"
         )
-    noted = table.columns[table.notna().any()]
-    sampler = sampler_of([name.removeprefix(_NOTE) for name in map(str, noted) if name.startswith(_NOTE)])
-    if "sampler" in table:
-        sampler = ", ".join(sorted(set(table["sampler"].astype(str))))
+    sampler = _sampler_in(table)
     n_pruned = int((state == "PRUNED").sum())
     made.attrs = {
         "sampler": sampler,
@@ -228,6 +248,28 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         if rival is not None:
             made.attrs[logs.RIVAL] = rival
     return made
+
+
+def _states(table: pd.DataFrame) -> pd.Series[str]:
+    """Return how each trial ended."""
+    states: pd.Series[str] = table["state"].astype(str).str.removeprefix("TrialState.")
+    return states
+
+
+def _check_complete(table: pd.DataFrame, path: Path) -> None:
+    """Refuse a study of which no trial has a result."""
+    states = set(_states(table))
+    if "COMPLETE" not in states:
+        what = f"{path}: no trial is complete; got {', '.join(sorted(states))}"
+        raise Refusal("path", str(path), what, "Run the study on")
+
+
+def _sampler_in(table: pd.DataFrame) -> str:
+    """Return what chose the trials of a table, as a column or the notes of samplers say it."""
+    if "sampler" in table:
+        return ", ".join(sorted(set(table["sampler"].astype(str))))
+    noted = table.columns[table.notna().any()]
+    return sampler_of([name.removeprefix(_NOTE) for name in map(str, noted) if name.startswith(_NOTE)])
 
 
 def _compared_setting(settings: pd.DataFrame) -> str | None:
@@ -297,9 +339,46 @@ def read_search(path: str | Path) -> pd.DataFrame:
     return _read(path, CV_RESULTS, _search_rows, "settings")
 
 
+def read_search_of(files: Sequence[Path]) -> Run:
+    """Return the scores of the settings of one of several searches on folds, the best setting first.
+
+    Of a halving search their means, as not all are on all rungs.
+    """
+    (file,) = files
+    table, missing_end = _table(file, CV_RESULTS, "settings")
+    means = [name for name in map(str, table) if _MEAN.fullmatch(name)]
+    settings = [name for name in map(str, table) if name.startswith(_SETTING)]
+    table = table.assign(**{TRIAL: candidates(table, settings)})
+    if len(table.get("n_resources", pd.Series([0])).unique()) > 1:
+        rungs = [name for name in OF_RUNG if name in table]
+        scores = table[means].rename(columns=lambda name: _MEAN.sub(r"\g<score>", name))
+        rows = pd.concat([table[TRIAL].rename("run"), scores, table[rungs]], axis=1)
+    else:
+        table = table.sort_values(means[0], ascending=False, kind="stable", ignore_index=True)
+        rows = _rows_of_folds(table, [table[[TRIAL]]])
+    made = _with_direction(rows)
+    made.attrs["sampler"] = UNKNOWN_SAMPLER  # a table of results does not say how settings were chosen
+    return Run(made, missing_end)
+
+
 def read_trials(path: str | Path) -> pd.DataFrame:
     """Return the values of trials in a table of Optuna."""
     return _read(path, OPTUNA_TABLE, _trial_rows)
+
+
+def read_study(files: Sequence[Path]) -> Run:
+    """Return the values of the trials of one of several studies, in their order, with the lowest and highest so far."""
+    (file,) = files
+    table, missing_end = _table(file, OPTUNA_TABLE)
+    table = table[~table["state"].astype(str).str.contains("RUNNING|WAITING")].sort_values("number")
+    _check_complete(table, file)
+    value = table["value"].where(_states(table) == "COMPLETE")
+    made = pd.DataFrame({TRIAL: range(1, len(table) + 1), "state": _states(table).str.lower(), "value": value})
+    made["lowest_value"], made["highest_value"] = value.cummin().ffill(), value.cummax().ffill()
+    settings = [name for name in map(str, table) if name.startswith(OF_TRIAL)]
+    made = pd.concat([made, table[settings]], axis=1).reset_index(drop=True)
+    made.attrs = {"sampler": _sampler_in(table), HIGHER: {"lowest_value": 0, "highest_value": 1}}
+    return Run(made, missing_end)
 
 
 def read_evaluations(path: str | Path) -> pd.DataFrame:
@@ -310,6 +389,13 @@ def read_evaluations(path: str | Path) -> pd.DataFrame:
 def read_cross_validation(path: str | Path) -> pd.DataFrame:
     """Return the scores of folds that cross_validate of scikit-learn returned."""
     return _read(path, CROSS_VALIDATION, _fold_rows, "folds")
+
+
+def read_cross_validation_of(files: Sequence[Path]) -> Run:
+    """Return the scores of folds of one of several cross-validations."""
+    (file,) = files
+    table, missing_end = _table(file, CROSS_VALIDATION, "folds")
+    return Run(_fold_rows(table, file), missing_end)
 
 
 def has_folds_only(path: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.direction import MADE_NAME, SCORE
-from xcurves.core.names import NUMBERED, RUN_LABEL
+from xcurves.core.names import NUMBERED, RUN_LABEL, is_clock, is_step
 from xcurves.core.refusal import UNSAID, Cure, Piece, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
@@ -53,7 +53,8 @@ class Source(NamedTuple):
 
     # How they are read: by one of these functions, or as rows of any format.
     read_all: Callable[[str | Path], pd.DataFrame] | None = None  # of a file or folder whose logs name their runs
-    read_run: Callable[[Sequence[Path]], Run] | None = None  # of the files of one run
+    # of the files of one run; beside `read_all`, which is for one file then, of those in a folder
+    read_run: Callable[[Sequence[Path]], Run] | None = None
     records: str = ""  # where the rows are in a value of JSON
     step: str = ""  # the column by which files and rows of a run are joined
     # first columns of files without names; the last is called like its file
@@ -90,11 +91,33 @@ class Source(NamedTuple):
         """Return whether a file is called like a log of this source."""
         return not self.files or any(_ends_like(path, pattern) for pattern in self.files)
 
+    def reads_whole(self, path: str | Path) -> bool:
+        """Return whether one function reads a file or folder, whose logs name their runs; else each run is read."""
+        return self.read_all is not None and (self.read_run is None or Path(path).is_file())
+
+    @property
+    def has_own_files(self) -> bool:
+        """Whether files have any name, so that a file may be a run by itself."""
+        return self.general or all(file.startswith("*.") for file in self.files)
+
+    def measure_alike(self, logs: Sequence[Path]) -> bool:
+        """Return whether logs have a metric in common, so that they are not of one run."""
+        names = [{name for name in _names_in(self, log) if not (is_step(name) or is_clock(name))} for log in logs]
+        return bool(set.intersection(*names))
+
     def home_of(self, log: Path) -> Path:
         """Return the folder of the run of a log."""
         if not self.within:
             return log.parent
         return Path(re.sub(rf"(?:^|(?<=/))(?:{self.within})$", "", log.parent.as_posix()) or ".")
+
+
+def _names_in(source: Source, log: Path) -> list[str]:
+    """Return the names of the columns of a log; none of a damaged one."""
+    try:
+        return [str(name) for name in read_files(source, [log], log.parent).rows]
+    except (ValueError, OSError, EOFError, zlib.error):
+        return []
 
 
 def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:

@@ -1,0 +1,80 @@
+"""Trials of searches in several files: what they are is known when places have said whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from xcurves.core import provenance
+from xcurves.core.doubts import Choice
+from xcurves.core.known import FIND, SAMPLER, Known
+from xcurves.core.names import TRIAL, is_fold
+from xcurves.frames.reading import Doubt, Found, as_list, compared, repeats
+
+_SO_FAR = ("lowest_value", "highest_value")
+# What settings that were tried on the same folds are, and what is compared then.
+READINGS: tuple[tuple[Mapping[str, Any], str], ...] = (
+    ({"duplicates": "first"}, "the best setting of each, chosen on the same folds"),
+    ({"run": TRIAL, "duplicates": "mean"}, "runs are settings, as if drawn at random"),
+)
+
+
+def columns_typed(typed: Sequence[Any]) -> list[str]:
+    """Return the columns that are typed for roles, without what is to be found."""
+    return [each for name in typed if name is not FIND for each in as_list(name)]
+
+
+def are_settings_on_folds(frame: pd.DataFrame) -> bool:
+    """Return whether rows are settings of searches, each on the same folds."""
+    return TRIAL in frame and any(map(is_fold, frame)) and len(frame[TRIAL].unique()) > 1
+
+
+def settled(frame: pd.DataFrame, known: Known, typed: Sequence[Any]) -> tuple[pd.DataFrame, Known]:
+    """Return trials as what they are: of a search that is a run the best so far, of others runs.
+
+    Settings that were tried on folds are runs only if that is `typed`.
+    """
+    if TRIAL not in frame or SAMPLER not in frame.attrs:
+        return frame, known
+    if are_settings_on_folds(frame):
+        if TRIAL not in columns_typed(typed):
+            del frame.attrs[SAMPLER]
+        return frame, known
+    if not {"value", *_SO_FAR} <= set(frame):
+        return frame, known
+    if "run" in frame:
+        del frame.attrs[SAMPLER]
+        frame.attrs["named_by"] = f"{frame.attrs.get('named_by', '')}; values are the best so far".removeprefix("; ")
+        settings = [name for name in frame if str(name).startswith("params_")]
+        return frame.drop(columns=["value", "state", *settings]), replace(known, score=None)
+    return _as_runs(frame), known
+
+
+def _as_runs(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials that are complete as runs."""
+    left_out = frame.loc[frame["state"] != "complete", "state"].value_counts()
+    if len(left_out):
+        rest = ", ".join(f"{count} {state}" for state, count in left_out.items())
+        provenance.warn(f"trials without a result are left out: {rest}")
+    kept = frame[frame["state"] == "complete"].drop(columns=list(_SO_FAR)).rename(columns={TRIAL: "run"})
+    kept["run"] -= 1  # as Optuna numbers trials
+    kept.attrs["n_pruned"] = int((frame["state"] == "pruned").sum())
+    return kept.reset_index(drop=True)
+
+
+def doubt_of_settings(found: Found) -> Doubt | None:
+    """Return what to ask where searches tried several settings on the same folds."""
+    if not found.matched or not are_settings_on_folds(found.frame) or TRIAL in found.used:
+        return None
+    if found.typed.get("duplicates", "raise") != "raise" or not repeats(found.frame, found.roles):
+        return None
+    counts = found.frame.groupby(found.keys("algorithm", "tasks"))[TRIAL].nunique()
+    n_settings = f"{counts.min()} to {counts.max()}" if counts.min() < counts.max() else f"{counts.max()}"
+    choices = [
+        Choice(how, f"{compared(found.frame, found.roles | {r: c for r, c in how.items() if r == 'run'})}, {words}")
+        for how, words in READINGS
+    ]
+    return Doubt({}, tuple(choices), f"has scores of {n_settings} settings of each search on the same folds")
