@@ -206,6 +206,15 @@ for name in ("{}_{}", "{}/{}"):
         lambda name=name: dated(name), replace(TWO, runs=4)
     )
 
+INPUTS["files that are called like scores are no algorithms"] = Input(
+    at(*crossed(AB, RUNS, ["return.csv", "loss.csv"]), of=lambda number: table(number, "value")),
+    Refuses("holds 2 logs, loss.csv and return.csv, 'value' in both"),
+)
+INPUTS["files that are called like scores, below one name"] = Input(
+    at(*crossed(AB, ["return.csv", "loss.csv"]), of=lambda number: table(number, "value")),
+    Refuses("holds 2 logs, loss.csv and return.csv, 'value' in both"),
+)
+
 # --- names of runs, and names that differ in case, - and _ only ---
 
 NAMES = ["dashing-sunset-12", "brisk-moon-13", "fancy-river-14", "super-snow-15"]

@@ -336,6 +336,8 @@ def _are_runs(places: Mapping[tuple[str, ...], Sequence[Path]], source: Source) 
     folders = [place[-1] for place in places if place]
     if not several or (folders and (numbered_runs(folders) is not None or all(map(RUN_LABEL.fullmatch, folders)))):
         return False
+    if any(map(looks_like_score, stems)):  # return.csv and loss.csv of a run have a value each
+        return False
     return all(re.search(r"\d", stem) for stem in stems) or source.measure_alike(several[0][:2])
 
 
