@@ -246,7 +246,7 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         (
             ["--align", "some"],
             "--align takes intersection, union, final, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; "
-            "got 'some'. Put ARCHIVE before the options",
+            "got 'some'. Put PATH before the options",
         ),
         (
             ["--align", "9,1"],

@@ -13,7 +13,7 @@ from xcurves.say.verdict import MOST_WORDS
 
 _WORD = re.compile(r"[a-z]{3,}")
 _LETTERS = 6  # by which forms of one word are alike: boundary, boundaries
-ONLY_IN_DETAILS = re.compile(r"step-down|\bstrat(um|a)\b|\bfamily\b|ARCHIVE")
+ONLY_IN_DETAILS = re.compile(r"step-down|\bstrat(um|a)\b|\bfamily\b|ARCHIVE|\bPATH\b")
 READ = Path(__file__).with_name("said.txt")
 
 

@@ -297,7 +297,7 @@ def test_a_row_without_a_score_is_no_run_and_no_failure(capsys):
 
 def test_without_a_log_or_a_column_of_candidates_it_says_what_is_missing(capsys):
     assert main(["gate", "--baseline", "main"]) == 2
-    assert "ARCHIVE is missing. Name the log" in capsys.readouterr().err
+    assert "PATH is missing. Name the log" in capsys.readouterr().err
     pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 3.0]}).to_csv("runs.csv", index=False)
     assert gate(capsys)[0] == 2
 

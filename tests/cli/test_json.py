@@ -276,7 +276,7 @@ def test_what_is_refused_is_an_object_with_status_2(options, argument, value, ca
     assert error["reason"]
     assert (error["argument"], error["value"]) == (argument, value)
     # a file is called by its name, where one is given
-    assert (argument, value) == ("archive", None) or "ARCHIVE" not in f"{error['reason']} {error['cure']}"
+    assert (argument, value) == ("archive", None) or "PATH" not in f"{error['reason']} {error['cure']}"
     assert not Path("scores-answer.nc").exists()
 
 

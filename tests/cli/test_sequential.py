@@ -277,7 +277,7 @@ def test_scores_without_overlap_are_shown_at_the_look_that_the_plan_says(batch_s
     [
         (
             ["--look", "batch", "--looks", "3"],
-            "ARCHIVE is missing. Name the log, or plan without one: --batch-size N",
+            "PATH is missing. Name the log, or plan without one: --batch-size N",
         ),
         (
             ["--batch-size", "0", "--looks", "3"],

@@ -709,7 +709,7 @@ def test_help_has_the_name_that_the_program_was_called_by(monkeypatch, capsys, c
     assert stop.value.code == 0
     out = capsys.readouterr().out
     name = " ".join([program, *arguments[:-1]])
-    assert out.startswith(f"usage: {name} [ARCHIVE] [options]\n")
+    assert out.startswith(f"usage: {name} [PATH] [options]\n")
     assert f"{name} log.csv" in out or f"    {name}\n" in out
     assert ("python" in out) == (program != "xcurves")
 

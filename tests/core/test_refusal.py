@@ -41,7 +41,7 @@ EACH = [
 FRAME = "frame.curves.to_dataarray"
 QUESTION = asked(
     "frame",
-    Text(Words("the frame", "ARCHIVE"), " does not say which column is the run"),
+    Text(Words("the frame", "PATH"), " does not say which column is the run"),
     [Proposal(call(FRAME, run=name), give(run=name), "2 runs each") for name in ("seed", "re\np")],
 )
 
@@ -164,7 +164,7 @@ def test_a_question_writes_each_reading_in_a_line_of_its_own_for_each_audience()
     assert QUESTION.cure.calls == [call(FRAME, run=name) for name in ("seed", "re\np")]
     with written_for(Shell()):
         assert str(QUESTION).split("\n") == [
-            "ARCHIVE does not say which column is the run. Type the one that is right:",
+            "PATH does not say which column is the run. Type the one that is right:",
             "type --run seed  # 2 runs each",
             "type --run re\\np  # 2 runs each",
         ]

@@ -237,6 +237,16 @@ def _rising(speeds, n_tasks=1):
     return xr.DataArray(values, coords, list(coords), name="score")
 
 
+@pytest.mark.filterwarnings("ignore:base has been better")
+def test_tasks_in_which_none_reaches_the_level_say_how_many_are_shown_to_differ():
+    found = xcurves.speedup(_rising({"base": 2.0, "slow": 0.1}, 3), reference="base")
+    assert np.isnan(found["speedup"]).all()
+    answer = found.curves.summary().split("\n")[0]
+    said = "In no task has any pair an estimate: not reached within its budget. By intervals 3 of 3 pairs are shown to"
+    assert answer == f"{said} differ."
+    assert found.curves.table()["p"].max() < 0.05
+
+
 def test_a_reference_that_misses_the_target_bounds_the_others_in_words_and_for_programs():
     curves = _rising({"never": 0.1, "fast": 2.0, "slow": 1.0}).isel(task=0, drop=True)
     found = xcurves.speedup(curves, reference="never", target=60.0)

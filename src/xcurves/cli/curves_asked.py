@@ -279,5 +279,5 @@ def parse_levels(given: str) -> On:
         "align",
         given,
         f"--align takes {', '.join(_NAMED)}, budget[:N], levels such as 0,1000,5000, or START:STOP:STEP; got {given!r}",
-        did_you_mean(given, (*_NAMED, "budget")).removeprefix(". ") or "Put ARCHIVE before the options",
+        did_you_mean(given, (*_NAMED, "budget")).removeprefix(". ") or "Put PATH before the options",
     )

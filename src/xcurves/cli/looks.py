@@ -32,7 +32,7 @@ Prints what is shown, what is still open, and what to run next. The number of lo
 fixed before the first result."""
 _GATE = """Keep or drop a candidate: is it better than the champion, or what must be run before one can say?
 
-ARCHIVE has a row for each run, or each score of a run, in the order in which they were made. Candidates are judged one
+PATH has a row for each run, or each score of a run, in the order in which they were made. Candidates are judged one
 after the other; each that is kept is the next champion. Prints the decision about the last one that is not judged yet,
 or else about the last."""
 EPILOG = f"""exit status:
@@ -78,7 +78,7 @@ def _sequential_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="runs in a batch, in the order of their labels",
     )
-    words = "without ARCHIVE: how many algorithms (default: %(default)s)"
+    words = "without PATH: how many algorithms (default: %(default)s)"
     plan.add_argument("--algorithms", type=int, default=2, metavar="M", help=words)
     plan.add_argument(
         "--spending",
@@ -194,7 +194,7 @@ def _run_sequential(options: argparse.Namespace) -> int:
 def _run_gate(options: argparse.Namespace) -> int:
     """Judge the candidates; return the exit status of the decision."""
     if options.archive is None:
-        raise Refusal("path", UNSAID, "ARCHIVE is missing", "Name the log of all runs so far")
+        raise Refusal("path", UNSAID, "PATH is missing", "Name the log of all runs so far")
     numbers, how_read, log = _scores(options)
     scores, which_end = with_direction(numbers, options)
     if options.higher_is_better is False:
@@ -294,7 +294,7 @@ def _planned(options: argparse.Namespace) -> str:
         raise Refusal(
             "path",
             UNSAID,
-            "ARCHIVE is missing",
+            "PATH is missing",
             "Name the log, or plan without one: --batch-size N",
         )
     for name, least, most in (

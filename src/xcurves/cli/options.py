@@ -26,7 +26,7 @@ _DESCRIPTION = """Which algorithm is better, by how much, and where? From logs t
 
 Prints who is best, a table of the algorithms, the pairs that are shown to differ, and where they do: over all tasks
 if there are several. The names of columns are recognised, or asked for in one message.
-Without ARCHIVE: five classifiers over sixteen tasks, whose curves come with the package."""
+Without PATH: five classifiers over sixteen tasks, whose curves come with the package."""
 NONE = "none"  # of --algorithm, --training and --extra: there is none
 WORST = "worst"  # of --fill-failed
 _EPILOG = """examples:
@@ -89,7 +89,7 @@ def not_found(
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line; it has the options that name, select and align what is read."""
 
-    def __init__(self, prog: str, description: str, epilog: str, archive: str, metavar: str = "ARCHIVE") -> None:
+    def __init__(self, prog: str, description: str, epilog: str, archive: str, metavar: str = "PATH") -> None:
         form = argparse.RawDescriptionHelpFormatter
         usage = f"{prog} [{metavar}] [options]"
         super().__init__(prog, usage, description, epilog, formatter_class=form, allow_abbrev=False)
@@ -146,7 +146,7 @@ class Parser(argparse.ArgumentParser):
         )
         words = "column of what several tasks belong to: the passage of a question, the site of a station"
         add("--task-groups", metavar="NAME", help=words)
-        words = f"what wrote ARCHIVE, if it is not recognised: a name that {program()} sources lists"
+        words = f"what wrote PATH, if it is not recognised: a name that {program()} sources lists"
         add("--source", metavar="NAME", help=words)
         words = "what each level of folders names (default: algorithm run); those that are not dims are tasks"
         add("--folders", nargs="+", metavar="NAME", help=words)
@@ -261,7 +261,7 @@ def _mistyped(said: str, given: Sequence[str]) -> Mistyped:
     if choice:
         cure = nearest(value, re.findall(r"[\w-]+", choice[1]))
     extra = re.fullmatch(r"unrecognized arguments: (.*)", said)
-    if extra:  # behind what is taken for ARCHIVE
+    if extra:  # behind what is taken for PATH
         argument, value = "archive", extra[1]
         cure = nearest(given[0], SUBCOMMANDS)
     return Mistyped(argument, value, said.removeprefix("argument "), cure)
@@ -346,7 +346,7 @@ def parser() -> argparse.ArgumentParser:
         help="most reassignments (default: all up to 1e6, else 9,999)",
     )
     add = made.add_argument_group("what is written").add_argument
-    words = "archive of the results, .nc or .zarr (default: the name of ARCHIVE with -answer.nc or -analysis.nc, here)"
+    words = "archive of the results, .nc or .zarr (default: the name of PATH with -answer.nc or -analysis.nc, here)"
     add("--output", type=Path, metavar="FILE", help=words)
     add(
         "--report",

@@ -55,7 +55,7 @@ class Shell(Audience):
 
     def words(self, words: Words) -> str:
         """Return words for readers who write no code."""
-        return words.shell.replace("ARCHIVE", str(self.options.archive))
+        return words.shell.replace("PATH", str(self.options.archive))
 
     def proposal(self, proposal: Proposal) -> str:
         """Return the whole command that settles a question."""

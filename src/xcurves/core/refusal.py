@@ -83,7 +83,7 @@ def give(**options: Any) -> Call:
 
 
 class Words(NamedTuple):
-    """Words about code, and those for readers who write none: ARCHIVE in these is the path that they typed."""
+    """Words about code, and those for readers who write none: PATH in these is the path that they typed."""
 
     python: str
     shell: str

@@ -28,8 +28,8 @@ ARGUMENTS = {
     "tasks": "extra",
 }
 NAME = "name"  # the column of logs that name their runs
-THE_FRAME = Words("the frame", "ARCHIVE")
-OF_FRAME = Words("", "ARCHIVE: ")  # before what is said of a frame
+THE_FRAME = Words("the frame", "PATH")
+OF_FRAME = Words("", "PATH: ")  # before what is said of a frame
 _MOST_OF_ROLE, _MOST = 6, 20  # columns that a message names: those a role could be, and of a frame
 
 

@@ -211,7 +211,7 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, claim: Claim, noun
         n_best[best] += 1
         n_shown += all(row.shown and row.better == best for row in compared_rows if best in row[:2])
     if not n_best:
-        return _nothing_by_task(comparison, paired, noun)
+        return _nothing_by_task(comparison, paired, shown, noun)
 
     counts = listed([f"{name} in {n}" for name, n in n_best.most_common()], _MOST_BEST)
     words = comparison.scale.up
@@ -233,8 +233,8 @@ def _best_by_task(comparison: Comparison, paired: xr.Dataset, claim: Claim, noun
     )
 
 
-def _nothing_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> str:
-    """Return that no pair of any task could be compared, and why, or what is said of tasks in place of that."""
+def _nothing_by_task(comparison: Comparison, paired: xr.Dataset, shown: xr.Dataset, noun: str) -> str:
+    """Return that no pair of any task has an estimate, and why, or what is said of tasks in place of that."""
     tasks = list(labels.named_tasks(paired, comparison.estimate))
     abouts = [(name, comparison.about(task)) for task, name in tasks[:_MOST_BEST]]
     instead = [f"{name}{about.instead}" for name, about in abouts if about is not None and about.instead]
@@ -244,9 +244,12 @@ def _nothing_by_task(comparison: Comparison, paired: xr.Dataset, noun: str) -> s
         return " ".join(instead)
     every = dict.fromkeys(why for task, _ in tasks for why in reasons_of(comparison, task).values())
     reasons = list(filter(None, every))
-    said = f"In no {noun} could any pair be compared"
+    n_tested = int(shown["p"].notnull().sum())
+    said = f"In no {noun} {'has any pair an estimate' if n_tested else 'could any pair be compared'}"
     if reasons:
         said += f": {'; '.join(reasons)}"
+    if n_tested:
+        said += f". By intervals {int(shown['shown'].sum())} of {count(n_tested, 'pair')} are shown to differ"
     return f"{said}."
 
 
