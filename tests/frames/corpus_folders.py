@@ -215,6 +215,46 @@ INPUTS["files that are called like scores, below one name"] = Input(
     Refuses("holds 2 logs, loss.csv and return.csv, 'value' in both"),
 )
 
+# --- runs that were resumed, in a file or a folder beside ---
+
+LATER = {
+    "a file beside": "{}/{}/log{}.csv",
+    "a folder beside": "{}/{}{}/log.csv",
+    "a file beside that of a run": "{}_seed{}{}.csv",
+}
+
+
+def resumed(path: str, steps: tuple[int, ...]) -> Files:
+    """Return runs of 0, 10, 20, one of them resumed at other steps."""
+    files = {f"logs/{path.format(a, run, '')}": table(2 * n + int(run)) for n, a in enumerate(AB) for run in RUNS}
+    later = "step,return\n" + "".join(f"{step},{step}\n" for step in steps)
+    return {**files, f"logs/{path.format(AB[0], RUNS[1], '_resumed')}": later}
+
+
+for title, path in LATER.items():
+    GOES_ON = replace(TWO, levels=5, says="_resumed.csv taken to go on" if "file" in title else "taken to go on")
+    INPUTS[f"a run that goes on in {title}"] = Input(lambda path=path: resumed(path, (30, 40)), GOES_ON)
+    INPUTS[f"a run that restarts in {title}"] = Input(lambda path=path: resumed(path, (10, 30, 40)), GOES_ON)
+    INPUTS[f"a run that counts anew in {title}"] = Input(
+        lambda path=path: resumed(path, (0, 10, 20)),
+        Asks(
+            "falls in 1 run",
+            2,
+            {"--resumed": replace(TWO, levels=6), "--duplicates purge": TWO},
+        ),
+    )
+INPUTS["an algorithm that is called like a resumed one"] = Input(
+    at(*crossed(["sac", "sac_resumed"], RUNS, ["log.csv"])), TWO
+)
+INPUTS["a run whose step is stuck"] = Input(
+    lambda: {**at(*crossed(AB, RUNS, ["log.csv"]))(), f"logs/{AB[1]}/1/log.csv": "step,return\n0,1\n0,2\n0,3\n"},
+    Asks(
+        "has runs whose step never changes, first bob, 1",
+        2,
+        {"--training none --duplicates last": replace(TWO, training=None, levels=1)},
+    ),
+)
+
 # --- names of runs, and names that differ in case, - and _ only ---
 
 NAMES = ["dashing-sunset-12", "brisk-moon-13", "fancy-river-14", "super-snow-15"]

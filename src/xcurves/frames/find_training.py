@@ -12,6 +12,7 @@ from xcurves.frames import roles
 from xcurves.frames.reading import Found
 from xcurves.frames.unnamed import unnamed_of
 
+_FEWEST = 3  # rows of a run whose step is stuck
 TRAINING = "training"  # a column that is called like a dim is that dim
 
 
@@ -66,6 +67,20 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
         so_far.made.append(f"{training} begins anew in each {epoch}: the last row of each {epoch} counts")
     elif so_far.runs and roles.is_constant_in_runs(scored, training, score, [*keys, *so_far.settings]):
         _order_by_clock(so_far, scored, training, keys)
+
+
+def first_stuck_run(found: Found) -> str:
+    """Return the first run whose step never changes while scores do, where no other run repeats a step; "" if none."""
+    training, score = found.roles.get("training"), found.roles.get("score")
+    if training is None or score is None or not found.runs:
+        return ""
+    by_run = found.scored.groupby(found.runs, observed=True)
+    n_rows, n_levels = by_run.size(), by_run[training].nunique()
+    stuck = (n_rows >= _FEWEST) & (n_levels == 1) & (by_run[score].max() > by_run[score].min())
+    if not stuck.any() or stuck.all() or (n_rows > n_levels)[~stuck].any():
+        return ""
+    label = stuck.index[stuck][0]
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def _order_by_clock(so_far: Found, scored: pd.DataFrame, step: str, keys: Sequence[str]) -> None:

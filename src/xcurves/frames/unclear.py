@@ -16,6 +16,7 @@ from xcurves.core.labels import noun
 from xcurves.core.names import CONFIG, compiled, confusable, dim_of, ending_of, is_clock, is_item, is_metric, is_step
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
+from xcurves.frames.find_training import first_stuck_run
 from xcurves.frames.mixed_runs import doubt_of_rungs
 from xcurves.frames.reading import (
     ROLES,
@@ -34,6 +35,7 @@ from xcurves.frames.unnamed import doubt_of_factors, doubt_of_unnamed, factors_o
 from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
+_STUCK = "has steps that never change within a run while scores do"
 _FEWEST_STEPS = 3  # of numbers that may be steps or settings
 
 
@@ -115,6 +117,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         return Doubt(dict(found.missing), tuple(_choices(found)))
     kinds = (
         _doubt_of_ends,
+        _doubt_of_stuck,
         _doubt_of_parts,
         doubt_of_settings,
         _doubt_of_unnamed,
@@ -212,7 +215,19 @@ def _doubt_of_parts(found: Found) -> Doubt | None:
     return None
 
 
-def _doubt_of_training(found: Found) -> Doubt:
+def _doubt_of_stuck(found: Found) -> Doubt | None:
+    """Return what to ask where a step never changes within some of the runs."""
+    if "training" in found.typed or found.typed.get("duplicates", "raise") != "raise":
+        return None
+    stuck = first_stuck_run(found)
+    if not stuck:
+        return None
+    return _doubt_of_training(found, f"has runs whose {found.roles['training']} never changes, first {stuck}")
+
+
+def _doubt_of_training(
+    found: Found, question: str = "has steps that never change within a run while scores do"
+) -> Doubt:
     """Return what to ask where a step never changes within a run and no clock says what came first."""
     kept = {
         "last": "the last row of each run",
@@ -226,11 +241,7 @@ def _doubt_of_training(found: Found) -> Doubt:
         )
         for how, words in kept.items()
     ]
-    return Doubt(
-        {},
-        tuple(choices),
-        "has steps that never change within a run while scores do",
-    )
+    return Doubt({}, tuple(choices), question)
 
 
 def _doubt_of_rising(found: Found) -> Doubt | None:

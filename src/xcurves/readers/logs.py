@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +18,10 @@ from xcurves.core.known import RUN_PATH, SAMPLER, Places
 from xcurves.core.names import (
     CONFIG,
     EVALUATED,
-    RUN_LABEL,
     compiled,
     dim_of,
     is_clock,
     is_step,
-    numbered_runs,
     whole_numbers,
 )
 from xcurves.core.refusal import (
@@ -41,13 +39,14 @@ from xcurves.readers.formats import could_be_log
 from xcurves.readers.left_out import evaluated, without_copies
 from xcurves.readers.log_files import check_cells, parsing
 from xcurves.readers.open_files import check_name
+from xcurves.readers.resumed import is_later
+from xcurves.readers.run_places import SUFFIX, by_place
 from xcurves.readers.source import HEADLESS, Source, made_name, path_pattern, read_files
 
 # attrs that have the column of other algorithms, and where runs lie, until it is told
 RIVAL, PLACES = "rival", "places"
 
 _LEVELS = 2  # of folders, that say algorithm and run
-_SUFFIX = re.compile(r"(?:\.csv\.gz|\.\w+)$", re.IGNORECASE)
 
 
 def files_below(root: str | Path, *hidden: str) -> list[Path]:
@@ -296,49 +295,21 @@ def _with_configuration(home: Path) -> Path:
 
 def _by_themselves(root: Path, logs: Sequence[Path], source: Source, taken: str) -> Runs:
     """Return runs that nobody named: their paths, and what their configurations say."""
-    by_place, are_files = _by_place(root, logs, source)
-    paths = ["/".join(place) for place in by_place]
-    settings = settings_of([_with_configuration(source.home_of(files[0])) for files in by_place.values()])
+    places_of, are_files = by_place(root, logs, source)
+    paths = ["/".join(place) for place in places_of]
+    settings = settings_of([_with_configuration(source.home_of(files[0])) for files in places_of.values()])
     settings = settings.add_prefix(CONFIG)
-    files = list(by_place.values())
-    log = next((each[0] for place, each in by_place.items() if len(place) != _LEVELS), files[0][0])
+    files = list(places_of.values())
+    later = [each for several in files for each in several[1:] if is_later(each)]
+    if later:
+        goes_on = f"{later[0].name if len(later) == 1 else f'{len(later)} logs'} taken to go on with runs called alike"
+        taken = "; ".join(filter(None, [taken, goes_on]))
+    log = next((each[0] for place, each in places_of.items() if len(place) != _LEVELS), files[0][0])
     pattern = path_pattern(root, log, source.home_of(log))
     values = {str(name): settings[name].tolist() for name in settings}
     places = Places(str(root), log.relative_to(root).as_posix(), pattern, paths, values, taken, are_files)
     labels = pd.concat([pd.DataFrame({RUN_PATH: paths}), settings], axis=1)
     return Runs(labels, files, places=places)
-
-
-def _by_place(root: Path, logs: Sequence[Path], source: Source) -> tuple[dict[tuple[str, ...], list[Path]], bool]:
-    """Return the logs of each run by the folders that lead to it, and by its file where files name runs; if they do."""
-    places: dict[tuple[str, ...], list[Path]] = {}
-    for log in logs:
-        places.setdefault(source.home_of(log).relative_to(root).parts, []).append(log)
-    if not _are_runs(places, source):
-        return places, False
-    return {(*place, _SUFFIX.sub("", log.name)): [log] for place, files in places.items() for log in files}, True
-
-
-def _are_runs(places: Mapping[tuple[str, ...], Sequence[Path]], source: Source) -> bool:
-    """Return whether files are runs, or algorithms, by themselves: numbers, or several of a folder that measure alike.
-
-    Files of one folder that measure different things, such as train.csv and eval.csv, are of one run; so are those of
-    a folder that is called like a run.
-    """
-    stems = [_SUFFIX.sub("", log.name) for files in places.values() for log in files]
-    several = [files for files in places.values() if len(files) > 1]
-    if not source.has_own_files or any(
-        len({_SUFFIX.sub("", log.name) for log in files}) < len(files) for files in several
-    ):
-        return False
-    if all(stem.isdecimal() for stem in stems):
-        return True
-    folders = [place[-1] for place in places if place]
-    if not several or (folders and (numbered_runs(folders) is not None or all(map(RUN_LABEL.fullmatch, folders)))):
-        return False
-    if any(map(looks_like_score, stems)):  # return.csv and loss.csv of a run have a value each
-        return False
-    return all(re.search(r"\d", stem) for stem in stems) or source.measure_alike(several[0][:2])
 
 
 def warn_first(said: Sequence[str], things: str = "runs") -> None:
@@ -372,7 +343,7 @@ def _by_label(
         tried = [home.removeprefix(".")]
         if names is not None:
             if names.endswith("}"):
-                file = _SUFFIX.sub("", file)
+                file = SUFFIX.sub("", file)
             tried.append(file)
         found = next((match for match in map(pattern.fullmatch, tried) if match), None)
         if found:

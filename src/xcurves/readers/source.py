@@ -17,6 +17,7 @@ from xcurves.core.refusal import UNSAID, Cure, Piece, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
 from xcurves.readers.log_files import Run, header
 from xcurves.readers.open_files import beginning
+from xcurves.readers.resumed import one_after_another
 
 # what rows are joined by, where no source says it
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
@@ -135,6 +136,7 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
         if run.left_out:
             left_out.append(run.left_out)
 
+    tables, files = one_after_another(tables, files)
     step = source.step or _step_of(tables[0])
     if source.records and any(len(rows) and step not in rows for rows in tables):
         raise ValueError("its rows have no step")
