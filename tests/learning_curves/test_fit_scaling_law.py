@@ -343,9 +343,7 @@ def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_
     for name in ("loss_ratio_ci", "compute_multiplier_ci", "exponent_difference_ci"):
         np.testing.assert_allclose(found[f"{name}_simultaneous"], wider[name], rtol=1e-6)
     together = found["loss_ratio_ci_simultaneous"].sel(ci_bound="lower")
-    assert found.curves.table()["ratio_lower"].groupby("pair").first()["web - books"] == together.sel(
-        pair="web - books"
-    )
+    assert found.curves.table()["lower"].groupby("pair").first()["web - books"] == together.sel(pair="web - books")
     assert "Intervals hold for the 3 pairs together." in found.curves.summary()
 
 

@@ -18,7 +18,7 @@ from xcurves.learning_curves.scaling_kinds import (
 )
 from xcurves.learning_curves.shared_variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.learning_curves.unfit_curves import REASONS
-from xcurves.say.result_frames import captioned
+from xcurves.say.result_frames import captioned, table_of_variables
 
 if TYPE_CHECKING:
     from xcurves.learning_curves import error_rates, plots, tables, text
@@ -144,7 +144,11 @@ PREDICT = ResultKind(
         "folds",
     ),
     table=captioned(
-        tables.prediction_table,
+        table_of_variables(
+            {name: name for name in ("n", "prediction", "change")}
+            | {"ratio": "change_ratio", "extrapolated": "extrapolated"},
+            "n",
+        ),
         "Predicted errors with intervals, the change from the size N and the ratio to its error; extrapolated: far "
         "outside the measured sizes.",
     ),

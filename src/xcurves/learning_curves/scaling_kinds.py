@@ -17,7 +17,7 @@ from xcurves.core.schema import PAIR_COORDS, Comparison, Drawing, Part, ResultKi
 from xcurves.core.variables import one_where, with_interval
 from xcurves.learning_curves.shared_variables import OF_BOTH, OF_PARAM, TASK, predicted, unfit
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
-from xcurves.say.result_frames import captioned
+from xcurves.say.result_frames import captioned, table_of_variables
 
 if TYPE_CHECKING:
     from xcurves.learning_curves import plots, scaling_text
@@ -144,7 +144,7 @@ PREDICT_LOSS = _of_law(
     variables=_losses_at(TASK),
     coords={"ci_bound": CI_BOUNDS},
     table=captioned(
-        scaling_text.loss_table,
+        table_of_variables({name: name for name in ("model_size", "tokens", "prediction", "extrapolated")}),
         "Predicted losses of a run by model size and tokens, with intervals; extrapolated: outside the sizes of the "
         "runs.",
     ),
@@ -158,7 +158,9 @@ OPTIMAL_ALLOCATION = _of_law(
     coords={"flop": (), "ci_bound": CI_BOUNDS},
     rows=("flop",),
     table=captioned(
-        scaling_text.allocation_table,
+        table_of_variables(
+            {name: name for name in ("n_opt", "d_opt", "tokens_per_parameter", "loss_at_optimum")}, "flop"
+        ),
         "Best division of compute: parameters (n opt), tokens (d opt), their ratio, tokens per parameter, and the "
         "loss at the optimum, with intervals.",
     ),
@@ -183,7 +185,9 @@ COMPARE_SCALING_LAWS = _of_law(
     coords={"flop": (), "ci_bound": CI_BOUNDS, **PAIR_COORDS},
     rows=("flop",),
     table=captioned(
-        scaling_text.suite_table,
+        table_of_variables(
+            {name: name for name in ("loss_ratio", "compute_multiplier", "exponent_difference")}, "flop"
+        ),
         "Pairs of suites: ratio of losses, how many times the compute the second needs for the same loss (compute "
         "multiplier), and the difference of the exponents of compute, second less first, with intervals for all pairs "
         "together.",

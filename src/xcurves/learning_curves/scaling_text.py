@@ -16,7 +16,7 @@ from xcurves.learning_curves.text import Row, between, rows_of
 from xcurves.learning_curves.unfit_laws import LAW_REASONS
 from xcurves.say.numbers import count, estimated, interval, joined, listed, number, percent
 from xcurves.say.pairs import sides_of
-from xcurves.say.result_frames import bounds, frame_of
+from xcurves.say.result_frames import columns_of_variables, frame_of
 
 _LOSS = "loss"  # what suites are compared for, beside budgets
 MISSED = 0.02  # backtest error from which a law is named
@@ -221,37 +221,5 @@ def more_of_suites(_: xr.Dataset) -> Iterator[Statement]:
 def law_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each law."""
     columns = {str(name): result["estimate"].sel(param=name, drop=True) for name in result["param"].to_numpy()}
-    columns |= {"backtest": result["backtest_error"], "a": result["allocation_exponent"]}
-    columns |= bounds(result["allocation_exponent_ci"], "a_")
-    return frame_of({**columns, "runs": result["n_runs"]})
-
-
-def loss_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each size."""
-    given = {name: result[name] for name in ("model_size", "tokens") if name not in result["prediction"].dims}
-    columns = {"prediction": result["prediction"], **bounds(result["prediction_ci"])}
-    return frame_of({**given, **columns, "extrapolated": result["extrapolated"]})
-
-
-def allocation_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each budget."""
-    return _with_intervals(
-        result, {"n_opt": "n", "d_opt": "d", "tokens_per_parameter": "ratio", "loss_at_optimum": "loss"}
-    )
-
-
-def suite_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each pair of suites and budget."""
-    return _with_intervals(
-        result, {"loss_ratio": "ratio", "compute_multiplier": "multiplier", "exponent_difference": "exponent"}
-    )
-
-
-def _with_intervals(result: xr.Dataset, shorts: dict[str, str]) -> pd.DataFrame:
-    """Return columns of the variables that a result has, with their intervals by short names."""
-    columns: dict[str, xr.DataArray] = {}
-    for name, short in shorts.items():
-        if name in result:
-            interval = result.get(f"{name}_ci_simultaneous", result[f"{name}_ci"])
-            columns |= {name: result[name], **bounds(interval, f"{short}_")}
-    return frame_of(columns, ["flop"])
+    others = {"backtest": "backtest_error", "a": "allocation_exponent", "runs": "n_runs"}
+    return frame_of(columns | columns_of_variables(result, others, prefixed=True))

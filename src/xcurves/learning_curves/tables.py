@@ -10,7 +10,7 @@ from xcurves.learning_curves.curvefit import PARAMETERS
 from xcurves.learning_curves.text import MISSED, PAIRED, STRETCH, edge_word
 from xcurves.learning_curves.unfit_curves import REASONS
 from xcurves.say.numbers import number
-from xcurves.say.result_frames import bounds, frame_of
+from xcurves.say.result_frames import columns_of_variables, frame_of
 
 _SHORT = {"error_at_n": "e_N", "data_reliance": "beta_N"}
 
@@ -38,15 +38,6 @@ def _note(unfit: int, at_bound: int, at_edge: int, gamma: float, rho: float) -> 
     return ", ".join(note for note, holds in notes.items() if holds)
 
 
-def prediction_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each size."""
-    own = {} if "n" in result.dims else {"n": result["n"]}
-    columns = {**own, "prediction": result["prediction"], **bounds(result["prediction_ci"]), "change": result["change"]}
-    changes = {**bounds(result["change_ci"], "change_"), "ratio": result["change_ratio"]}
-    ratios = {**bounds(result["change_ratio_ci"], "ratio_"), "extrapolated": result["extrapolated"]}
-    return frame_of({**columns, **changes, **ratios}, [] if own else ["n"])
-
-
 def left_out_table(result: xr.Dataset) -> pd.DataFrame:
     """Return the table of the paper's Figure 2, a row for each variant."""
     if "training" not in result.dims:  # one size was selected
@@ -62,10 +53,9 @@ def columns_of_learners(result: xr.Dataset) -> dict[str, xr.DataArray]:
     for parameter in result["param"].to_numpy().tolist():
         if parameter != PAIRED:
             here = result.sel(param=parameter, drop=True)
-            columns |= {parameter: here["difference"], **bounds(here["difference_ci_simultaneous"], f"{parameter}_")}
+            columns |= columns_of_variables(here, {parameter: "difference"}, prefixed=True)
     for i in range(result.sizes["crossing"]):
         stretch = result.isel(crossing=i)
         columns |= {f"{name.removesuffix('_size')}_{i + 1}": stretch[name] for name in STRETCH}
-    interval = bounds(result["data_multiplier_ci_simultaneous"], "multiplier_")
-    columns |= {"multiplier": result["data_multiplier"], **interval}
+    columns |= columns_of_variables(result, {"multiplier": "data_multiplier"}, prefixed=True)
     return columns | {"multiplier_extrapolated": result["data_multiplier_extrapolated"] == 1}

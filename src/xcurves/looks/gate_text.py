@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from xcurves.core import labels
 from xcurves.core.schema import Statement, statements
 from xcurves.looks.gate_replay import DECISIONS, DROPPED, KEPT, RUN_MORE, WAITING
 from xcurves.say.numbers import count, decimals_of, ends_of, estimated, listed, number, p_text, pvalue, rounded
-from xcurves.say.result_frames import bounds
+from xcurves.say.result_frames import columns_of_variables, frame_of
 
 Decisions = NDArray[np.int8]
 MOVED = 0.01  # p below which the champion's scores are said to have changed
@@ -339,17 +338,7 @@ def _say_failed(result: xr.Dataset) -> Iterator[str]:
 
 def gate_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each candidate, in their order."""
-    variables = {
-        "champion": result["champion"],
-        "runs": result["n_runs"],
-        "champion's runs": result["n_runs_champion"],
-        "difference": result["difference"],
-        **bounds(result["difference_ci"]),
-        "p": result["pvalue"],
-        "to run": result["runs_to_make"],
-        "champion to run": result["runs_to_make_champion"],
-    }
-    columns: dict[str, Any] = {"decision": [DECISIONS[int(code)] for code in result["decision"].to_numpy()]}
-    for name, values in variables.items():
-        columns[name] = values.to_numpy()
-    return pd.DataFrame(columns, index=pd.Index(result["candidate"].to_numpy(), name="candidate"))
+    heads = {"champion": "champion", "runs": "n_runs", "champion's runs": "n_runs_champion", "difference": "difference",
+             "p": "pvalue", "to run": "runs_to_make", "champion to run": "runs_to_make_champion"}  # fmt: skip
+    decisions = result["decision"].copy(data=[DECISIONS[int(code)] for code in result["decision"].to_numpy()])
+    return frame_of({"decision": decisions} | columns_of_variables(result, heads), ["candidate"])

@@ -11,7 +11,7 @@ import xarray as xr
 from xcurves.core.labels import EVALUATION
 from xcurves.core.schema import Statement, statements
 from xcurves.say.numbers import estimated, joined, quantity, units_of
-from xcurves.say.result_frames import bounds, frame_of
+from xcurves.say.result_frames import columns_of_variables, frame_of
 
 _MOST = 4  # means that an answer names
 _OF_BAND = {
@@ -25,16 +25,11 @@ _NO_TEST = "That bands are apart, or overlap, is no test: pairwise or across_tas
 
 def last_means(result: xr.Dataset) -> pd.DataFrame:
     """Return the mean of each algorithm at its last level."""
-    last = _at_last_level(result)
-    columns = {
-        "training": last["training"],
-        "mean": last["mean_curve"],
-        **bounds(last["mean_curve_ci"]),
-        "runs": result["n_runs"],
-    }
+    last = _at_last_level(result).assign(n_runs=result["n_runs"])
     if result.attrs["band"] == "none":
-        columns = {name: columns[name] for name in ("training", "mean", "runs")}
-    return frame_of(columns, ["algorithm"])
+        last = last.drop_vars("mean_curve_ci")
+    heads = {"training": "training", "mean": "mean_curve", "runs": "n_runs"}
+    return frame_of(columns_of_variables(last, heads), ["algorithm"])
 
 
 def mean_statements(result: xr.Dataset) -> Iterator[Statement]:

@@ -15,7 +15,7 @@ from xcurves.core.calls import later
 from xcurves.core.labels import CI_BOUNDS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import Drawing, ResultKind, Var, View
-from xcurves.say.result_frames import bounds, captioned, frame_of
+from xcurves.say.result_frames import captioned, columns_of_variables, frame_of
 
 if TYPE_CHECKING:
     from xcurves.planning import plots, text
@@ -31,7 +31,7 @@ _COORDS: dict[str, tuple[str, ...]] = {"effect": (), "error_term": (), "pair": (
 def _plan_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each number of runs."""
     result = text.about_effects(result)
-    columns = {"power": result["rate"], **bounds(result["rate_ci"])}
+    columns = columns_of_variables(result, {"power": "rate"})
     for column, name in (("needed", "runs_needed"), ("assured", "runs_needed_assured")):
         columns[column] = result[name].expand_dims(n_runs=result["n_runs"])
     if "expected_runs" in result:

@@ -13,7 +13,7 @@ from xcurves.core.labels import CI_BOUNDS, EFFECTS
 from xcurves.core.provenance import PIATER
 from xcurves.core.schema import ALONG, MOST_BANDS, PAIR_COORDS, Drawing, Part, ResultKind, Var, View
 from xcurves.say.pairs import ALONG_TRAINING, IN_BAND
-from xcurves.say.result_frames import captioned
+from xcurves.say.result_frames import captioned, table_of_variables
 
 if TYPE_CHECKING:
     from xcurves.pictures import pair_curves
@@ -101,7 +101,9 @@ SS_PROFILE = ResultKind(
         select_asked=partial(comparable, least_levels=2),
         along=True,
         digest=captioned(
-            text.profile_digest,
+            table_of_variables(
+                {"first level that differs": "first_significant", "last level that differs": "last_significant"}
+            ),
             "First and last training level at which the curves are shown to differ, adjusted over levels; a row for "
             "each task.",
         ),

@@ -13,7 +13,7 @@ from xcurves.core import labels, provenance
 from xcurves.core.provenance import alpha_of
 from xcurves.core.schema import Statement, statements
 from xcurves.say.numbers import number, percent, pvalue, reassigned, stretches, unadjusted_over_tasks
-from xcurves.say.result_frames import frame_of
+from xcurves.say.result_frames import columns_of_variables, frame_of
 
 _LIMITS = (
     "A level that is not named is not shown to be equal, and where a difference ends is not known: that takes a margin."
@@ -143,21 +143,6 @@ def _in_how_many(result: xr.Dataset) -> str:
 
 def profile_table(result: xr.Dataset) -> pd.DataFrame:
     """Return a row for each training level, of the simple profile."""
-    simple = result.sel(effect="simple", drop=True)
-    columns = {"SS": simple["ss"], "fraction": simple["fraction"], "cumulative": simple["cumulative_fraction"]}
-    named = {
-        "corrected": "fraction_corrected",
-        "F": "f",
-        "p": "pvalue",
-        "p_adjusted": "pvalue_adjusted",
-        "equivalent": "equivalent",
-    }
-    columns |= {column: simple[name] for column, name in named.items() if name in simple}
-    return frame_of(columns, ["training"])
-
-
-def profile_digest(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each task: first and last level that differ."""
-    names = {"first_significant": "first level that differs", "last_significant": "last level that differs"}
-    columns = {head: result[name] for name, head in names.items() if name in result}
-    return frame_of(columns)
+    heads = {"SS": "ss", "fraction": "fraction", "cumulative": "cumulative_fraction", "corrected": "fraction_corrected",
+             "F": "f", "p": "pvalue", "p_adjusted": "pvalue_adjusted", "equivalent": "equivalent"}  # fmt: skip
+    return frame_of(columns_of_variables(result.sel(effect="simple", drop=True), heads), ["training"])

@@ -341,7 +341,7 @@ def _styled_table(
     if caption is not None:
         caption = latex_text(caption)
     columns = "l" * n_levels + "r" * (len(cells) - n_levels)
-    place = "centering" if caption or label else None
+    place: Literal["centering"] | None = "centering" if caption or label else None
     return str(styler.to_latex(hrules=True, column_format=columns, caption=caption, label=label, position_float=place))
 
 

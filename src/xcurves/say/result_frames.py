@@ -53,6 +53,30 @@ def bounds(interval: xr.DataArray, prefix: str = "") -> dict[str, xr.DataArray]:
     return {f"{prefix}{bound}": interval.sel(ci_bound=bound, drop=True) for bound in CI_BOUNDS}
 
 
+def columns_of_variables(
+    result: xr.Dataset, variables: Mapping[str, str], *, prefixed: bool = False
+) -> dict[str, xr.DataArray]:
+    """Return columns of the variables, by their heads, that a result has, each with its interval if it has one.
+
+    Of two it is that for all together. The first has no prefix in front of "lower" and "upper", unless `prefixed`.
+    """
+    columns: dict[str, xr.DataArray] = {}
+    for head, name in variables.items():
+        if name not in result or name in result.dims:
+            continue
+        columns[head] = result[name]
+        interval = result.get(f"{name}_ci_simultaneous", result.get(f"{name}_ci"))
+        if interval is not None:
+            columns |= bounds(interval, f"{head}_" if prefixed else "")
+            prefixed = True
+    return columns
+
+
+def table_of_variables(variables: Mapping[str, str], *rows: str) -> Callable[[xr.Dataset], pd.DataFrame]:
+    """Return what makes a table of `columns_of_variables`, a row for each task and label of the dims `rows`."""
+    return lambda result: frame_of(columns_of_variables(result, variables), rows)
+
+
 def frame_of(columns: Mapping[str, xr.DataArray], last: Sequence[str] = ()) -> pd.DataFrame:
     """Join columns to a frame whose index has the task dims, then the `last`."""
     dataset = xr.Dataset({name: column.reset_coords(drop=True) for name, column in columns.items()})

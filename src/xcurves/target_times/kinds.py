@@ -15,7 +15,7 @@ from xcurves.core.labels import CI_BOUNDS, EVALUATION
 from xcurves.core.scales import SPEED
 from xcurves.core.schema import DASHED, JOINED, PAIR_COORDS, Comparison, Drawing, Part, ResultKind, Var, View
 from xcurves.multi_task.claims import TASK_CLAIMS, for_tasks_like_these
-from xcurves.say.result_frames import captioned
+from xcurves.say.result_frames import captioned, table_of_variables
 
 if TYPE_CHECKING:
     from xcurves.multi_task import plots as task_plots
@@ -70,7 +70,8 @@ MEAN_TIME_TO_TARGET = ResultKind(
         "runs are taken to be independent, their mean to be normally distributed",
     ),
     table=captioned(
-        text.time_table, "The training at which the mean curve of each algorithm reaches the target, with its interval."
+        table_of_variables({"time": "time"}, "algorithm"),
+        "The training at which the mean curve of each algorithm reaches the target, with its interval.",
     ),
     statements=text.time_statements,
     views={

@@ -302,11 +302,6 @@ def more_of_profiles(result: xr.Dataset) -> Iterator[Statement]:
     yield Statement("caution", "A score depends on who takes part: the best of them on a task defines its unit.")
 
 
-def time_table(result: xr.Dataset) -> pd.DataFrame:
-    """Return a row for each algorithm: the time and its interval."""
-    return frame_of({"time": result["time"], **bounds(result["time_ci"])}, ["algorithm"])
-
-
 def columns_of_speedups(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """Return, of one task, the time and the speed-up to most of the rise, over tasks the median and their number."""
     if _joins_tasks(result):
