@@ -47,11 +47,12 @@ def as_shown(result: xr.Dataset, in_score_units: Collection[str]) -> xr.Dataset:
     """
     if not are_answers(result):
         return result
-    shown = result.copy()
-    for name in in_score_units:
-        if name in shown:
-            attrs = shown[name].attrs | {"units": _PERCENT}
-            shown[name] = (100 * shown[name]).assign_attrs(attrs)
+    in_percent = {
+        name: (100 * result[name]).assign_attrs(result[name].attrs | {"units": _PERCENT})
+        for name in in_score_units
+        if name in result
+    }
+    shown = result.assign(in_percent)
     if "margin" in shown.attrs:
         shown.attrs["margin"] = 100 * shown.attrs["margin"]
     shown.attrs[_SHOWN] = 1

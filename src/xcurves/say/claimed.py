@@ -69,7 +69,7 @@ def displayed(comparison: Comparison, part: xr.Dataset) -> xr.Dataset:
     p = None
     if comparison.p:
         p = part[comparison.p]
-    return displayed_pairs(part.assign(read), estimate, interval, p)
+    return displayed_pairs(part[[estimate, interval]].assign(read), estimate, interval, p)
 
 
 def claimed(comparison: Comparison, paired: xr.Dataset) -> list[Claimed]:

@@ -176,7 +176,7 @@ def better_first(
     names = xr.Variable("pair", result["pair"].to_numpy().astype(str))
     if turns:
         names = _turned_names(result, size.variable, swapped)
-    return result.assign(turned).assign_coords({TURNED: names, SWAPPED: swapped})
+    return result.assign(turned | {TURNED: names, SWAPPED: swapped}).set_coords([TURNED, SWAPPED])
 
 
 def _reference_stands_first(result: xr.Dataset) -> bool:
