@@ -318,6 +318,7 @@ def test_digest_of_many_tasks(kind):
     assert frame.attrs["caption"].endswith(".")
 
 
+@pytest.mark.plain(12)
 def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
     from matplotlib import pyplot as plt
 

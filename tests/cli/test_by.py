@@ -48,8 +48,8 @@ def test_python_has_the_same_coordinate_of_the_tasks(path, capsys):
     curves = pd.read_csv(path).curves.to_dataarray(coords="suite")
     assert curves["suite"].dims == ("env",)
     assert dict(zip(curves["env"].to_numpy(), curves["suite"].to_numpy(), strict=True)) == SUITE_OF
-    by_python = curves.curves.analyze(by="suite", rng=0)["across_tasks"].to_dataset()
-    assert main([path, "--by", "suite"]) == 0
+    by_python = curves.curves.analyze(by="suite", n_resamples=99, rng=0)["across_tasks"].to_dataset()
+    assert main([path, "--by", "suite", "--n-resamples", "99"]) == 0
     with xr.open_dataset("returns-answer.nc") as answer:
         for name in ("difference_by", "difference_by_ci", "difference_by_pvalue_adjusted"):
             np.testing.assert_array_equal(answer[name], by_python[name])

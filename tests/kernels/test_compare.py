@@ -64,7 +64,7 @@ def scan(one, other):
 def test_sizes_without_a_shown_difference_are_those_of_a_fine_scan():
     rng = np.random.default_rng(0)
     counts = []
-    for _ in range(25):
+    for _ in range(10):
         pair = [
             curves_of(
                 [rng.uniform(20, 24), rng.uniform(2, 20), rng.uniform(-0.9, -0.1), 0],

@@ -41,8 +41,9 @@ def test_no_label_of_a_benchmark_runs_over_its_neighbours(size, letters):
     assert faults(axes[0].figure, 0.3, sized=True) == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*few")
-@pytest.mark.parametrize("width", [5.5, slow(6.5), slow(7.5)])
+@pytest.mark.parametrize("width", [5.5, 6.5, 7.5])
 def test_a_benchmark_whose_names_have_no_room_names_a_size_that_has(width):
     curves = named_with(synthetic_curves(6, 8, n_runs=5), 25)
     options = {"target": 1000, "n_resamples": 49, "rng": 0}

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from layers import slow
 from pictures import faults
 from synthetic_results import synthetic_result
 
 
-@pytest.mark.parametrize("n_algorithms", [2, 4])
+@pytest.mark.parametrize("n_algorithms", [2, slow(4)])
 def test_texts_wider_than_their_panel_end_with_it_and_leave_its_width(n_algorithms):
     panels = synthetic_result("pairwise", 3, n_algorithms).curves.plot("difference", figsize=(5.5, 3.2))
     figure = panels[0].figure
