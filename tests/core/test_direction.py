@@ -30,6 +30,7 @@ LOWER = names_of(
     optimality_gap wall_time latency_p99 latency_ms time_s error_rate error_pct loss_ema rmse_cv wer@5
     top-1_error CELoss logLoss valBPB mean_fit_time total_cost average_distance loss_total_mean time_per_step
     fid_score err5 loss_1 1-accuracy one_minus_auc minus_return cost_per_success seconds_per_step val_loss2
+    elapsed_s minutes gpu_hours t_s wall_s train_hours time_total_s ms secs
     inaccuracy val_inaccuracy imprecision incorrect incorrect_rate unsolved_rate failure_rate false_negative_rate
     FalsePositiveRate misclassification_rate constraint_violation JensenShannonDivergence davies_bouldin_score
     ContinuousRankedProbabilityScore energy_score interval_score winkler_score valid_0's_l2 l1 poisson-nloglik
@@ -55,6 +56,7 @@ UNKNOWN = names_of(
     loss_scale explained_variance survival_time episode_time alive_time up_time episode_length alive_duration
     survival_duration lossless value y metric learning_rate total rank_of_matrix
     gap_filled distance_travelled costly timeline uptime_seconds lifetime_duration
+    survival_minutes working_hours steps_per_sec min total h
     brier_survival input information unreliability true_negative_rate negative_predictive_value ep_len_mean
     neg_negative_likelihood_ratio explained_variance value_0 objective_value fitness memory_mb path_length
     error_score loss_score cost_return tokens_per_second samples_per_seconds d2_log_loss_score

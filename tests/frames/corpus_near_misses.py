@@ -38,6 +38,38 @@ for CLOCK, TIMES in CLOCKS.items():
 INPUTS["seconds since the start are training"] = Input(
     one(lambda: measured(elapsed=[1.5, 3, 4.5, 6])), replace(CURVES, training="elapsed")
 )
+for CLOCK in ("time_s", "minutes", "gpu_hours", "Time (ms)"):
+    INPUTS[f"a time in a unit, {CLOCK}, is training"] = Input(
+        one(lambda name=CLOCK: measured(**{name: [1.5, 3, 4.5, 6]})), replace(CURVES, training=CLOCK)
+    )
+    INPUTS[f"a time in a unit, {CLOCK}, beside steps and an unknown score"] = Input(
+        one(lambda name=CLOCK: measured(step=range(4), **{name: [1.5, 3, 4.5, 6.5]}).rename(columns={"acc": "y"})),
+        replace(CURVES, score="y", training="step"),
+    )
+    INPUTS[f"a time in a unit, {CLOCK}, is all that is measured"] = Input(
+        one(lambda name=CLOCK: rows(algo=AB, instance=[3, 5, 7], value=name)),
+        Read("algo", None, None, CLOCK, ("instance",), True, 2, n_tasks=3),
+    )
+INPUTS["a time of each instance is no training"] = Input(
+    one(lambda: rows(algo=AB, instance=[3, 5, 7], value="cost").assign(time=[4.0, 9, 1, 3, 8, 2])),
+    Read("algo", None, None, "cost", ("instance",), True, 2, n_tasks=3),
+)
+INPUTS["a latency in a unit is no time of a run"] = Input(
+    one(lambda: rows(algo=AB, seed=SEEDS, value="y").assign(latency_ms=[4.0, 9, 1, 3, 8, 2])),
+    Asks("which one is the score (y or latency_ms)", 3),
+)
+for TIMES, NAME in (([3.0, 5, 4, 6, 2, 7, 3, 8], "up and down"), ([3.0, 5, 1, 6, 2, 7, 1, 8], "to before the first")):
+    INPUTS[f"times of rows without runs, {NAME}"] = Input(
+        one(lambda times=TIMES: rows(algo=AB, at=range(4), value="acc").drop(columns="at").assign(minutes=times)),
+        Asks(
+            "no column says which run a row is of",
+            3,
+            {
+                "--training none": Read("algo", "run", None, "acc", (), False, 2, 4),
+                "--duplicates last": Read("algo", None, "minutes", "acc", (), False, 2, 1),
+            },
+        ),
+    )
 for NUMBER in ("config_id", "trial_number"):
     INPUTS[f"a {NUMBER} in each run names no task"] = Input(
         one(lambda name=NUMBER: measured(**{name: range(4)})),

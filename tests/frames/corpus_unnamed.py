@@ -24,7 +24,7 @@ def measured(run: str, step: str, runs=(1, 2, 3, 4), steps=STEPS, value: str = "
     return frame.round(4)
 
 
-for RUN, STEP in (("try", "hours"), ("sample_no", "block"), ("rs", "x"), ("person", "cycle"), ("tirage", "cycle")):
+for RUN, STEP in (("try", "laps"), ("sample_no", "block"), ("rs", "x"), ("person", "cycle"), ("tirage", "cycle")):
     INPUTS[f"unknown run {RUN} and step {STEP}"] = Input(
         one(lambda run=RUN, step=STEP: measured(run, step)),
         Asks(
@@ -38,12 +38,16 @@ for RUN, STEP in (("try", "hours"), ("sample_no", "block"), ("rs", "x"), ("perso
         ),
     )
 INPUTS["unknown runs that are text"] = Input(
-    one(lambda: measured("who", "hours", ["a", "b", "c", "d"])),
-    Asks("what who and hours are", 3, {"--training hours": Read("algorithm", "who", "hours", levels=5, runs=4)}),
+    one(lambda: measured("who", "laps", ["a", "b", "c", "d"])),
+    Asks("what who and laps are", 3, {"--training laps": Read("algorithm", "who", "laps", levels=5, runs=4)}),
 )
 INPUTS["unknown runs of which each algorithm has its own"] = Input(
-    one(lambda: measured("who", "hours").assign(who=lambda frame: frame.algorithm + frame.who.astype(str))),
-    Asks("what who and hours are", None, {"--run who --training hours": Read("algorithm", "who", "hours", runs=8)}),
+    one(lambda: measured("who", "laps").assign(who=lambda frame: frame.algorithm + frame.who.astype(str))),
+    Asks("what who and laps are", None, {"--run who --training laps": Read("algorithm", "who", "laps", runs=8)}),
+)
+INPUTS["unknown runs along hours"] = Input(
+    one(lambda: measured("try", "hours")),
+    Asks("which column is the run (try)", 1, {"--run try": Read("algorithm", "try", "hours", runs=4, levels=5)}),
 )
 INPUTS["unknown steps with decimals"] = Input(
     one(lambda: measured("rs", "share", steps=[0.1, 0.25, 0.5, 1.0])),

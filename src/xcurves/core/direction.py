@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.names import is_metric, names_in, words_of
+from xcurves.core.names import is_elapsed, is_metric, names_in, words_of
 from xcurves.core.refusal import UNSAID, Call, Cure, Refusal, Verbatim, call, shown
 from xcurves.core.validation import check_flag
 
@@ -37,9 +37,9 @@ LOW = (
     ERRORS
     | LOSSES
     | names_in(
-        "latency time times duration runtime seconds cost costs distance violation violations kl divergence rank gap "
-        "time_to_target l1 l2 failure failures davies_bouldin davies_bouldin_score energy_score interval_score "
-        "winkler_score"
+        "latency time times duration runtime elapsed wall walltime seconds cost costs distance violation violations kl "
+        "divergence rank gap time_to_target l1 l2 failure failures davies_bouldin davies_bouldin_score energy_score "
+        "interval_score winkler_score"
     )
 )
 MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed")
@@ -147,7 +147,7 @@ def says_higher(name: object) -> bool | None:
     """
     before, ending = _known_ending(name)
     if not ending:
-        return None
+        return False if is_elapsed(name) else None
     if before == ["1"] and _ONE_MINUS.match(str(name)):
         before = ["minus"]
     return _says_ending(before, ending)

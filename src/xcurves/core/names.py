@@ -72,9 +72,12 @@ METRICS = names_in("metric metrics metric_name measure measures tag tags criteri
 TRIALS = names_in("config_id trial_number")
 STEPS = TRIALS | names_in(SYNONYMS["training"]) - names_in("time elapsed episode games")
 CLOCKS = names_in(
-    "time timestamp timestamps date datetime clock wall_time walltime created_at started_at finished_at updated_at "
-    "elapsed created started finished ended completed _runtime"
+    "time timestamp timestamps date datetime clock wall wall_time walltime created_at started_at finished_at "
+    "updated_at elapsed created started finished ended completed _runtime"
 )
+_SPANS = names_in("ms sec secs seconds mins minutes hrs hours")  # that are clocks by themselves
+_UNITS_OF_TIME = _SPANS | names_in("ns us s second m min minute h hr hour total")  # at the end of a clock's name
+_OF_COMPUTING = names_in("cpu gpu tpu core node machine process train training t")  # before a unit: gpu_hours
 FILES = names_in("file filename file_name path log logfile log_file")
 # Words before tokens of single questions and answers, which are no amount of training.
 OF_ANSWERS = names_in("prompt completion input output response answer reasoning generated cached")
@@ -140,6 +143,8 @@ def dim_of(name: object) -> str | None:
     for dim in DIMS:
         if rank_of(name, names_of_dim(dim)) is not None:
             return dim
+    if is_elapsed(name):
+        return "training"
     if rank_of(name, USUAL_EXTRAS | TASKS_IN_WORDS) is not None:
         return "task"
     return None
@@ -184,7 +189,20 @@ def is_rung(name: object) -> bool:
 
 def is_clock(name: object) -> bool:
     """Return whether a name is that of a time."""
-    return _ends_like(name, CLOCKS)
+    return _ends_like(name, CLOCKS) or is_elapsed(name)
+
+
+def is_elapsed(name: object) -> bool:
+    """Return whether a name is that of a time in a unit: time_s, elapsed_ms, minutes, gpu_hours; latency_ms is none."""
+    words = words_of(name)
+    clock = list(words)
+    while clock and clock[-1] in _UNITS_OF_TIME:
+        clock.pop()
+    if len(clock) == len(words):
+        return False
+    if not clock:
+        return words[0] in _SPANS
+    return set(clock) <= _OF_COMPUTING or _ends_like("_".join(clock), CLOCKS)
 
 
 def is_item(name: object) -> bool:

@@ -46,7 +46,7 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
     """Take another training where the one that was found begins anew or never changes in a run."""
     scored = so_far.frame[so_far.frame[score].notna()]
     keys = so_far.keys("tasks", "algorithm", "run")
-    if is_clock(training) and so_far.runs and not scored.duplicated(so_far.runs).any():
+    if is_clock(training) and keys and not scored.duplicated(keys).any():
         so_far.roles["training"] = None
         return
     if is_clock(training) and _has_design(so_far, scored, training):

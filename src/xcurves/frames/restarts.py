@@ -12,9 +12,11 @@ from xcurves.array_types import Floats
 from xcurves.core.doubts import MOST, Choice, Doubtful
 from xcurves.core.known import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, choices_of, is_clock, say_unused, telling_apart
+from xcurves.frames.reading import compared
 from xcurves.frames.roles import find_trainings, seconds_of
 from xcurves.kernels.ragged import Rows
 
+_ROW = "_xcurves_row"  # no column has this name
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 
@@ -194,9 +196,12 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     for change in of_newest:
         rises = ~steps.begins & ~(falls & change)
         falls = falls & steps.with_any(rises)
-    if not falls.any():
+    has_only_clock = {"run", "training"} & {*named.dims} == {"training"} and is_clock(frame[named.dims["training"]])
+    may_be_runs = has_only_clock and "training" not in named.given
+    goes_back = steps.change <= 0 if may_be_runs else falls
+    if not goes_back.any():
         return falls
-    falling = steps.with_any(falls)
+    falling = steps.with_any(goes_back)
     apart = telling_apart(
         frame.iloc[steps.row[falling]],
         steps.curve[falling],
@@ -208,6 +213,8 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
         question = f"{say_unused(frame, apart)}, and {_say_falls(frame, steps, falls, named)}"
         raise asks(question, [*choices_of(frame, apart, named), _began_again(steps)], named)
 
+    if may_be_runs:
+        raise _ask_of_rows(frame, steps, goes_back, named)
     anew = _back_at_first(steps)
     rise = _rises_after(steps, falls)
     goes_on = np.ones(len(falls), dtype=np.bool_)
@@ -239,6 +246,20 @@ def _refuse_repeats(frame: pd.DataFrame, steps: _Steps, unclear: Flags, named: N
             for each in choices_of(frame, apart, named)
         ]
         raise asks(question, choices, named)
+
+
+def _ask_of_rows(frame: pd.DataFrame, steps: _Steps, goes_back: Flags, named: Named) -> Doubtful:
+    """Return the question whether rows are runs, with a time of each, or of one run whose clock goes back."""
+    groups = [frame[name] for name in named.keys if name != named.dims["training"]]
+    number = frame.groupby(groups).cumcount() if groups else range(len(frame))
+    known = named.roles | {"run": _ROW, "training": None}
+    choices = [
+        Choice({"training": None}, f"{compared(frame.assign(**{_ROW: number}), known)}, a row is a run"),
+        Choice({"duplicates": "last"}, f"rows in no order, sorted by {named.dims['training']}"),
+        _began_again(steps),
+    ]
+    question = f"{_say_falls(frame, steps, goes_back, named)}, and no column says which run a row is of"
+    return asks(question, choices, named)
 
 
 def _ask_of_counts(frame: pd.DataFrame, steps: _Steps, anew: Flags, named: Named) -> Doubtful:

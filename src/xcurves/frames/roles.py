@@ -25,6 +25,7 @@ from xcurves.core.names import (
     dim_of,
     ending_of,
     is_clock,
+    is_elapsed,
     is_epoch,
     is_fold,
     is_item,
@@ -219,7 +220,8 @@ def is_clock_of_runs(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> boo
 def find_trainings(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
     known = names_of_dim("training")
-    found = [name for name in numeric_columns(frame) if name not in used and rank_of(name, known) is not None]
+    free = [name for name in numeric_columns(frame) if name not in used]
+    found = [name for name in free if rank_of(name, known) is not None or is_elapsed(name)]
     found = [name for name in found if not (_NO_STEP | OF_ANSWERS) & set(words_of(name))]
     found = [name for name in found if n_labels(frame[name]) > 1] or found
     return sorted(found, key=lambda name: (name != "training", _step_rank(name)))
