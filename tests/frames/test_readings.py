@@ -168,10 +168,37 @@ def alike(one: xr.DataArray, other: xr.DataArray) -> None:
     assert dims
 
 
-def commands_of(message: str) -> list[list[str]]:
-    """Return the words of each command that a question proposes."""
+NUMBER = r"(one|\d[\d,]*)"
+COUNTED = {
+    "algorithm": rf"{NUMBER} algorithms?",
+    "task": rf"{NUMBER} tasks?",
+    "run": rf"{NUMBER}(?: to {NUMBER})? runs?(?: each)?",
+    "training": rf"(?:at|of) {NUMBER} steps?",
+}
+
+
+def check_counts(curves: xr.DataArray, said: str) -> None:
+    """Compare the numbers of algorithms, tasks, runs and steps that are said of curves with those that they have."""
+    tasks = extra_dims(curves)
+    has_score = curves.notnull().any([dim for dim in curves.dims if dim not in ("algorithm", "run", *tasks)])
+    n_runs = has_score.sum("run")
+    found = {
+        "algorithm": [has_score.any([dim for dim in has_score.dims if dim != "algorithm"]).sum()],
+        "task": [has_score.any(["algorithm", "run"]).sum()],
+        "run": [n_runs.where(n_runs > 0).min(), n_runs.max()],
+        "training": [curves.sizes["training"]],
+    }
+    for what, pattern in COUNTED.items():
+        match = re.search(pattern, said)
+        if match:
+            numbers = [int(each.replace("one", "1").replace(",", "")) for each in match.groups() if each]
+            assert {*numbers} == {*map(int, found[what])}, (said, what)
+
+
+def commands_of(message: str) -> list[tuple[list[str], str]]:
+    """Return the words of each command that a question proposes, and what it says that they compare."""
     proposed = [line for line in message.split("\n")[1:] if line.strip()]
-    return [shlex.split(line, comments=True)[3:] for line in proposed]
+    return [(shlex.split(line, comments=True)[3:], line.partition("  # ")[2]) for line in proposed]
 
 
 @pytest.fixture
@@ -226,13 +253,14 @@ def asked(right: corpus.Asks, words: list[str]) -> None:
         proposed = commands_of(str(caught.value))
     assert 1 <= len(proposed) <= MOST_COMMANDS
     assert right.commands in (None, len(proposed))
-    for command in proposed:
+    for command, compares in proposed:
         curves, _ = by_shell(command)
+        check_counts(curves, compares)
         for part, read in right.then.items():
             if part in f"{shlex.join(command)} ":
                 check(curves, read)
     for part in right.then:
-        assert any(part in f"{shlex.join(command)} " for command in proposed)
+        assert any(part in f"{shlex.join(command)} " for command, _ in proposed)
     with refused(ANY, names=re.escape(right.words), kind=Doubtful) as caught:
         by_python(words)
     calls = list(map(str, caught.value.cure.calls))
