@@ -12,9 +12,9 @@ import xarray as xr
 from xcurves.core.refusal import escape_controls
 from xcurves.core.run_checks import cure_incomplete
 from xcurves.results import ask, find_kind, prepare
-from xcurves.say.result_frames import cell_text, without_controls
+from xcurves.say.tables import as_written
 
-_LOOK: dict[str, Any] = {"max_rows": 40, "na_rep": "", "float_format": cell_text}
+_LOOK: dict[str, Any] = {"max_rows": 40, "index": False}
 
 
 def as_text(result: xr.Dataset) -> str | None:
@@ -89,4 +89,4 @@ def _said(result: xr.Dataset) -> tuple[str, str, pd.DataFrame | None] | None:
             escape_controls(f"No answer of this selection: {error}"),
             None,
         )
-    return kind.question, escape_controls(answer), without_controls(table)
+    return kind.question, escape_controls(answer), as_written(table)

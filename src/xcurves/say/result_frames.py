@@ -26,13 +26,6 @@ from xcurves.say.pairs import (
 _NO_COLUMN = "resample"  # the null distribution is no part of a frame
 
 
-def cell_text(value: float) -> str:
-    """Return a number of a printed table: four significant digits, and whole numbers up to 10 digits in full."""
-    if 1e4 <= abs(value) < 1e10:
-        return f"{value:.0f}"
-    return f"{value:.4g}"
-
-
 def without_controls(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose labels and texts have controls as escapes."""
 

@@ -69,6 +69,13 @@ def columns_of(table: pd.DataFrame, decimals: int | None = None) -> list[Column]
     return [*_label_columns(table), *_value_columns(table, decimals)]
 
 
+def as_written(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as its readers see it, a text in each cell, labels in columns too."""
+    columns = columns_of(table)
+    texts = pd.DataFrame(dict(enumerate(column.texts for column in columns)), index=range(len(table)))
+    return texts.set_axis([column.heading for column in columns], axis="columns")
+
+
 def in_words(name: object) -> str:
     """Return the name of a column as its readers see it."""
     text = str(name)
