@@ -423,6 +423,16 @@ def test_a_label_that_was_selected_is_answered_or_named(kind):
         assert len(selected.curves.to_frame()) <= n_rows
 
 
+def test_a_dim_of_which_one_label_was_selected_is_there_again(kind):
+    result = made(kind.name)
+    for dim in {*kind.own_dims()} & {*result.dims} & {*result.coords}:
+        one, of_list = (results.prepare(result.isel({dim: which}))[1] for which in (0, [0]))
+        having = [name for name in kind.variables if name in of_list and dim in of_list[name].dims]
+        for name in having:  # texts and pictures read core dims by their order
+            core = [each for each in kind.variables[name].core if each in of_list[name].dims]
+            xr.testing.assert_identical(one[name], of_list[name].transpose(..., *core))
+
+
 @pytest.mark.plain(2)
 @pytest.mark.parametrize("step", [8, slow(1)])
 def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
@@ -455,6 +465,8 @@ def test_an_error_is_that_of_a_selection_only_where_a_dim_is_gone():
         results.ask(kind, result.isel(pair=0, drop=True), broken, "table")
     with refused("result", cure="Select pairs and algorithms alike", names=r"needs algorithm 'a[12]', which its pairs"):
         result.isel(algorithm=[0]).curves.summary()
+    with refused("result", cure="Take the whole result", names="^no algorithm with a negative weight is there"):
+        made("contrast").isel(algorithm=[0]).curves.summary()
 
 
 def test_arithmetic_that_shows_is_refused(kind):

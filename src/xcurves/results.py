@@ -51,16 +51,23 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     kind = kind_of(result)
     kind.check_attrs(result)
     result = result.compute()
-    selected = [dim for dim in kind.own_dims() if dim in result.coords and not result[dim].dims]
+    selected = [dim for dim in (*kind.own_dims(), "algorithm") if dim in result.coords and not result[dim].dims]
     for dim in selected:
-        label = result[dim].item()
+        label = result[dim].variable.set_dims([dim])
         of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
         result = result.drop_vars(dim)
-        result = result.assign({name: result[name].expand_dims({dim: [label]}) for name in of_dim})
+        restored = {name: result[name].expand_dims(dim) for name in of_dim}
+        in_order = {name: each.transpose(..., *_core_of(kind, each)) for name, each in restored.items()}
+        result = result.assign(in_order).assign_coords({dim: label})
         beside = [name for name, var in kind.coordinates().items() if var.dims == (dim,) and name in result.coords]
-        result = result.assign_coords({name: (dim, np.atleast_1d(result[name])) for name in beside})
+        result = result.assign_coords({name: result[name].variable.set_dims([dim]) for name in beside})
     _refuse_changed(kind, result)
     return kind, result
+
+
+def _core_of(kind: ResultKind, variable: xr.DataArray) -> list[str]:
+    """Return the dims of a variable that are no tasks, in the order of its kind."""
+    return [dim for dim in kind.variables[str(variable.name)].core if dim in variable.dims]
 
 
 def _refuse_changed(kind: ResultKind, result: xr.Dataset) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.core import labels, provenance
+from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.core.schema import Floor, Needed, Statement
 from xcurves.core.validation import is_without_training
 from xcurves.kernels.resampling.adjustments import ADJUSTMENTS
@@ -346,6 +347,10 @@ def _weighted(result: xr.Dataset, sign: int) -> str:
     weights = (sign * result["weights"]).to_numpy().tolist()
     named = zip(result["algorithm"].to_numpy().tolist(), weights, strict=True)
     own = {str(name): weight for name, weight in named if weight > 0}
+    if not own:
+        side = "positive" if sign > 0 else "negative"
+        away = f"no algorithm with a {side} weight is there: it was selected away"
+        raise Refusal("result", UNSAID, away, "Take the whole result")
     if len(own) > 1 and np.allclose(list(own.values()), 1 / len(own)):
         return f"the mean of {listed(own, _MOST_WEIGHTS)}"
     return " + ".join(f"{number(weight)} × {name}".removeprefix("1 × ") for name, weight in own.items())

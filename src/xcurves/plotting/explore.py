@@ -22,6 +22,7 @@ from xcurves.means.plots import pictures_of, with_plain_names
 from xcurves.pictures.curves import CurvesPicture
 from xcurves.pictures.styles import with_styles
 from xcurves.plotting.facets import pictures_of_view
+from xcurves.plotting.views import check_axes
 from xcurves.results import prepare
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def _declared(kind: ResultKind, result: xr.Dataset, view: str | None) -> Figure 
         shown = kind.views[name]
         if view is None and not shown.drawing.suits(result):
             continue
+        check_axes(kind, name, result)
         dims = kind.panels_of(shown, result)
         pictures, titles = pictures_of_view(kind, shown, with_styles(result, {}), dims, "explore")
         return interactive_figure(pictures, list(map(escape_controls, titles)))

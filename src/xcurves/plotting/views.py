@@ -21,7 +21,18 @@ def chosen_views(
     """Return the names of the views to draw; refuse one that needs more, and options that none takes."""
     views = views_of(kind)
     names = check_view(views, _default_views(kind, data), view)
-    for dim in views[names[0]].axes:
+    check_axes(kind, names[0], data)
+    if claim is not None:
+        names = _views_with_claims(kind, names, view)
+    for option in options:
+        if option != "title":
+            names = _views_with_option(kind, names, view, option)
+    return names
+
+
+def check_axes(kind: ResultKind, view: str, data: xr.Dataset) -> None:
+    """Refuse a result without a dim along which a view is drawn."""
+    for dim in kind.views[view].axes:
         if dim not in data.dims:
             raise Refusal(
                 "view",
@@ -29,12 +40,6 @@ def chosen_views(
                 f"{view!r} needs a result with the dim {dim!r}; got {tuple(data.dims)}",
                 f"Take {kind.name} of curves",
             )
-    if claim is not None:
-        names = _views_with_claims(kind, names, view)
-    for option in options:
-        if option != "title":
-            names = _views_with_option(kind, names, view, option)
-    return names
 
 
 def check_view(views: Collection[str], default: tuple[str, ...], view: str | None) -> tuple[str, ...]:

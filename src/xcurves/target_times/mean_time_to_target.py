@@ -102,6 +102,8 @@ def mean_time_to_target(
     (('algorithm',), True)
     """
     curves = check_curves(curves, own_levels=True, reserved=kinds.MEAN_TIME_TO_TARGET.reserved())
+    if target is None:
+        raise Refusal("target", target, "must be a score", "Name the one to reach")
     curves, higher_is_better = direction.resolved(curves, higher_is_better)
     data, core, options = curves_and_target(curves, target, training_scale, higher=higher_is_better)
     result = per_task(
