@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from frames.corpus import AB, Asks, Files, Input, Link, Read, Refuses, crossed
 
@@ -206,13 +207,34 @@ for name in ("{}_{}", "{}/{}"):
         lambda name=name: dated(name), replace(TWO, runs=4)
     )
 
-INPUTS["files that are called like scores are no algorithms"] = Input(
-    at(*crossed(AB, RUNS, ["return.csv", "loss.csv"]), of=lambda number: table(number, "value")),
-    Refuses("holds 2 logs, loss.csv and return.csv, 'value' in both"),
+INPUTS["files that are called like scores are of one run"] = Input(
+    at(*crossed(AB, RUNS, ["return.csv", "loss.csv"]), of=lambda number: table(number, "value")), TWO
 )
 INPUTS["files that are called like scores, below one name"] = Input(
     at(*crossed(AB, ["return.csv", "loss.csv"]), of=lambda number: table(number, "value")),
-    Refuses("holds 2 logs, loss.csv and return.csv, 'value' in both"),
+    Refuses("paths such as 'ada/loss.csv' do not say algorithm and run"),
+)
+for stamped in ("{}_seed{}_20261101-10300{}", "20261101_10300{2}_{0}_seed{1}", "{}-{}_2026-11-01-10-30-0{}"):
+    STAMPED = [stamped.format(a, run, n) for n, (a, run) in enumerate((a, run) for a in AB for run in RUNS)]
+    INPUTS[f"folders with the time when a run began, {stamped}"] = Input(at(*crossed(STAMPED, ["log.csv"])), TWO)
+INPUTS["files of a table of each task"] = Input(
+    lambda: {
+        f"logs/{task}.csv": pd.concat(
+            pd.read_csv(io.StringIO(table(2 * n + int(run)))).assign(algo=a, seed=run)
+            for n, a in enumerate(AB)
+            for run in RUNS
+        )
+        for task in ("hopper", "walker")
+    },
+    replace(OF_ENVS, algorithm="algo", run="seed"),
+)
+INPUTS["files of a task and an algorithm without a seed"] = Input(
+    at(*(f"{task}_{a}.csv" for task in ("hopper", "walker") for a in AB)),
+    Asks(
+        "names do not say whether 'hopper' or 'ada' is the algorithm or the task",
+        3,
+        {"'{task}_{algorithm}'": replace(OF_ENVS, runs=1, run=None)},
+    ),
 )
 
 # --- runs that were resumed, in a file or a folder beside ---

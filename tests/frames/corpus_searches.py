@@ -56,6 +56,24 @@ for each in ("logs/{}.csv", "logs/{}/cv_results.csv"):
             },
         ),
     )
+INPUTS["searches as lists"] = Input(
+    lambda: {
+        f"logs/{name}.json": json.dumps({column: table[column].tolist() for column in table})
+        for name, table in searches("{}").items()
+    },
+    SETTINGS,
+)
+INPUTS["searches of seeds"] = Input(
+    lambda: searches("logs/{}_seed0.csv") | searches("logs/{}_seed1.csv"),
+    Asks(
+        "has scores of 4 settings of each search on the same folds",
+        2,
+        {
+            "--duplicates first": replace(BEST, run="run, fold", runs=4),
+            "--run run trial_number": replace(TRIALS, run="run, trial_number", runs=8),
+        },
+    ),
+)
 INPUTS["searches on two data sets"] = Input(
     lambda: searches("logs/iris/{}.csv") | searches("logs/wine/{}.csv"),
     Asks(

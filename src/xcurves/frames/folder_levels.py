@@ -176,12 +176,13 @@ def _of_names(paths: Paths, index: int, *, asks_of_parts: bool) -> Levels | None
     labels = _of_each(numbered_runs, names)
     # Names that have a word of their own each, as those that Weights & Biases makes, name runs and no algorithm.
     if labels is None or len(labels.drop_duplicates()) == labels["algorithm"].nunique():
-        if "run" not in paths.said or _is_number(names) or _is_same(names) or of_place(names):
+        if _is_number(names) or _is_same(names) or of_place(names) or are_run_names(names):
             return None
         found = _levels(paths, {index: "algorithm"})
-        if asks_of_parts:
-            _ask_of_parts(paths, index, {index: "algorithm"}, found.labels)
-        return found
+        if asks_of_parts:  # how many runs an algorithm has may be said by rows
+            several = paths._replace(said=paths.said | {"run"})
+            _ask_of_parts(several, index, {index: "algorithm"}, found.labels)
+        return found if "run" in paths.said else None
     parts = zip(names, labels["algorithm"], labels["run"], strict=True)
     if paths.fold is not None:
         labels[FOLD] = paths.levels[paths.fold]

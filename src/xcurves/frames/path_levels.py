@@ -12,9 +12,15 @@ from xcurves.core.names import are_folds
 FOLD = "fold"
 Readings = Sequence[tuple[Mapping[str, Any], str]]  # arguments, and what they mean
 AS_THEY_ARE: Readings = (({}, ""),)
-# the name and the number of a fold at the end of a name: tree_fold0
-_ENDS_IN_FOLD = re.compile(
-    r"(?P<name>.+?)(?P<mark>[-_. ]*fold[-_= ]?|[-_. ]+(?:cv|split|resample)[-_= ]?)(?P<fold>\d+)", re.IGNORECASE
+_STAMP = r"20\d\d-?[01]\d-?[0-3]\d(?:[-_T ]?[0-2]\d[-_:h]?[0-5]\d(?:[-_:m]?[0-5]\d)?)?"
+_IN_FOLD = re.compile(  # tree_fold0
+    r"(?P<one>.+?)(?P<mark>[-_. ]*fold[-_= ]?|[-_. ]+(?:cv|split|resample)[-_= ]?)(?P<other>\d+)", re.IGNORECASE
+)
+# What stands before and behind a mark in names that say two things: when a run began, and its fold.
+_PARTS = (
+    re.compile(rf"(?P<one>.*[^\W\d_].*?)(?P<mark>[-_. ]+)(?P<other>{_STAMP})"),
+    re.compile(rf"(?P<one>{_STAMP})(?P<mark>[-_. ]+)(?P<other>.*[^\W\d_].*)"),
+    _IN_FOLD,
 )
 
 
@@ -49,10 +55,13 @@ class Paths(NamedTuple):
 
     def choices(self, of_level: Mapping[int, str], compares: str, **columns: Any) -> list[Choice]:
         """Return what levels may be, for each reading of rows."""
-        return [
-            Choice({**self.naming(of_level), **columns, **more}, ", ".join(filter(None, [compares, words])))
-            for more, words in self.readings
-        ]
+        choices = []
+        for more, words in self.readings:
+            how = {**columns, **more}
+            if "run" in more and any(name == "run" or "{run}" in name for name in of_level.values()):
+                how["run"] = ["run", more["run"]]
+            choices.append(Choice({**self.naming(of_level), **how}, ", ".join(filter(None, [compares, words]))))
+        return choices
 
     def naming(self, of_level: Mapping[int, str]) -> dict[str, Any]:
         """Return the argument that says what levels are: names of dims, or patterns with names in braces."""
@@ -85,16 +94,30 @@ def paths_of(
     """Return the levels of paths of equal depth, folds at the end of names cut off; None of others."""
     if len({len(place) for place in places}) != 1 or not places[0]:
         return None
-    levels = [list(level) for level in zip(*places, strict=True)]
-    marks = [*["/"] * (len(levels) - 1), ""]
-    ends = [_ENDS_IN_FOLD.fullmatch(name) for name in levels[-1]]
-    found = [end for end in ends if end]
-    if len(found) == len(ends) and len({end["mark"] for end in found}) == 1 and len({end["fold"] for end in found}) > 1:
-        levels[-1:] = [[end["name"] for end in found], [end["fold"] for end in found]]
-        marks[-1:] = [found[0]["mark"], ""]
-    fold = next((index for index, level in enumerate(levels) if len(set(level)) > 1 and are_folds(level)), None)
-    if len(levels) > len(places[0]):
-        fold = len(levels) - 1
+    levels, marks, fold = list[list[str]](), list[str](), None
+    for level in zip(*places, strict=True):
+        parts, between, is_fold = _cut(list(level))
+        levels += parts
+        marks += [*between, "/"]
+        if is_fold or (len(set(level)) > 1 and are_folds(level)):
+            fold = len(levels) - 1
+    marks[-1] = ""
     if fold is not None:
         said |= {"run"}
     return Paths(levels, marks, root, are_files, said, fold, readings)
+
+
+def _cut(level: list[str]) -> tuple[list[list[str]], list[str], bool]:
+    """Return the parts of names that say two things alike, the marks between them, and whether the last is a fold."""
+    for pattern in _PARTS:
+        found = [match for name in level if (match := pattern.fullmatch(name))]
+        marks = sorted({match["mark"] for match in found})
+        if len(found) < len(level) or len(marks) > 1:
+            continue
+        one, other = ([match[part] for match in found] for part in ("one", "other"))
+        if pattern is _IN_FOLD and len(set(other)) > 1:
+            return [one, other], marks, True
+        if pattern is not _IN_FOLD:
+            parts, between, is_fold = _cut(one)  # tree_fold0_20261101
+            return [*parts, other], [*between, *marks], is_fold
+    return [level], [], False

@@ -73,8 +73,12 @@ def doubt_of_settings(found: Found) -> Doubt | None:
         return None
     counts = found.frame.groupby(found.keys("algorithm", "tasks"))[TRIAL].nunique()
     n_settings = f"{counts.min()} to {counts.max()}" if counts.min() < counts.max() else f"{counts.max()}"
-    choices = [
-        Choice(how, f"{compared(found.frame, found.roles | {r: c for r, c in how.items() if r == 'run'})}, {words}")
-        for how, words in READINGS
-    ]
+    runs = [name for name in as_list(found.typed.get("run")) if not is_fold(name)]
+    choices = []
+    for reading, words in READINGS:
+        how = dict(reading)
+        if "run" in how:
+            how["run"] = [*runs, how["run"]]
+        known = {role: columns for role, columns in how.items() if role == "run"}
+        choices.append(Choice(how, f"{compared(found.frame, found.roles | known)}, {words}"))
     return Doubt({}, tuple(choices), f"has scores of {n_settings} settings of each search on the same folds")

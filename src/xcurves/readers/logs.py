@@ -143,7 +143,8 @@ def read_each_run(
         else:
             files = runs.files[number]
             place = source.home_of(files[0])
-            if names and len(files) == 1:
+            is_file = bool(names) or (runs.places is not None and runs.places.are_files)
+            if is_file and len(files) == 1:
                 place = files[0]
             empty.append(f"{place} has no rows and is left out")
     warn_first([run.left_out for run in read.values() if run.left_out])

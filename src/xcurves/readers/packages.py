@@ -357,6 +357,16 @@ CV_RESULTS = Source(
     example="cv_results.csv",
 )
 
+CV_RESULTS_LISTS = CV_RESULTS._replace(
+    name="cv-results-lists",
+    logs="its cv_results_ as lists in JSON, of several one for each algorithm",
+    formats=("JSON",),
+    files=("*.json",),
+    header="",
+    is_log=score_tables.has_search,
+    example="cv_results.json",
+)
+
 CROSS_VALIDATION = Source(
     "cross-validate",
     "scores of folds of scikit-learn",
@@ -409,4 +419,4 @@ OPENML = Source(
     extra=("task",),
     example="evaluations.csv",
 )
-TABLES_OF_SCORES = (CV_RESULTS, CROSS_VALIDATION, CROSS_VALIDATION_LISTS, OPTUNA_TABLE, OPENML)
+TABLES_OF_SCORES = (CV_RESULTS, CV_RESULTS_LISTS, CROSS_VALIDATION, CROSS_VALIDATION_LISTS, OPTUNA_TABLE, OPENML)

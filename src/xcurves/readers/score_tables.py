@@ -62,15 +62,18 @@ def _table(file: Path, source: Source, fits: str = "") -> tuple[pd.DataFrame, st
     data = read_bytes(file)
     with parsing(file, source.what):
         if file.suffix == ".json":
-            rows, missing_end = _validations_in(data, file), ""
+            rows, missing_end = _lists_in(data, file), ""
         else:
             rows, missing_end = as_numbers(delimited.parse(data, file)), delimited.missing_end(data, file)
     return (_with_failures(rows, file, fits) if fits else rows), missing_end
 
 
-def _validations_in(data: bytes, file: Path) -> pd.DataFrame:
-    """Return the rows of what cross_validate returned, as lists: of one, or of several by the keys above it."""
-    found = list(_validations(json_rows.parse(data, file)))
+def _lists_in(data: bytes, file: Path) -> pd.DataFrame:
+    """Return the rows of results of a search, or of cross_validate: of one, or of several by the keys above it."""
+    value = json_rows.parse(data, file)
+    if _is_search(value):
+        return pd.DataFrame({name: values for name, values in value.items() if name != "params"})
+    found = list(_validations(value))
     depth = max(len(keys) for keys, _ in found)
     names = ["algorithm"] if depth == 1 else [f"key{number + 1}" for number in range(depth)]
     tables = []
@@ -96,6 +99,23 @@ def _validations(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple
 
 def _is_measure_of_folds(name: str, values: Any) -> bool:
     return isinstance(values, list) and (name in _TIMES or _SCORE.match(name) is not None)
+
+
+def _is_search(value: Any) -> bool:
+    """Return whether a value of JSON has the lists of cv_results_."""
+    if not isinstance(value, dict) or not all(isinstance(each, list) for each in value.values()):
+        return False
+    return all(any(map(form.fullmatch, value)) for form in (_SPLIT, _MEAN))
+
+
+def has_search(path: Path) -> bool:
+    """Return whether a file has the results of a search, as lists of JSON."""
+    if b"mean_fit_time" not in beginning(path):
+        return False
+    try:
+        return _is_search(json.loads(read_text(path)))
+    except (ValueError, RecursionError):
+        return False
 
 
 def has_validations(path: Path) -> bool:

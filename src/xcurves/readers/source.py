@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.direction import MADE_NAME, SCORE
+from xcurves.core.direction import MADE_NAME, SCORE, looks_like_score
 from xcurves.core.names import NUMBERED, RUN_LABEL, is_clock, is_step
 from xcurves.core.refusal import UNSAID, Cure, Piece, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
@@ -149,6 +149,7 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
             )
         ]
 
+    tables = _called_like_files(tables, files, step)
     merged = tables[0]
     headless = [rows.attrs[HEADLESS] for rows in tables if HEADLESS in rows.attrs]
     for place in range(1, len(tables)):
@@ -160,6 +161,18 @@ def read_files(source: Source, files: Sequence[Path], root: Path) -> Run:
     if step in merged:
         merged = merge_steps(merged, step)
     return Run(merged, "; ".join(left_out))
+
+
+def _called_like_files(tables: Sequence[pd.DataFrame], files: Sequence[Path], step: str) -> list[pd.DataFrame]:
+    """Return tables of one metric that all call alike, such as value, which is called like its file if a score is."""
+    stems = [file.name.partition(".")[0] for file in files]
+    metrics = [[name for name in rows if name not in (step, *_SHARED) and not is_clock(name)] for rows in tables]
+    alike = len({tuple(names) for names in metrics}) == 1 and len(metrics[0]) == 1
+    if len(tables) < 2 or not alike or not all(map(looks_like_score, stems)):
+        return list(tables)
+    clocks = [[name for name in rows if is_clock(name)] for rows in tables]
+    named = [rows.rename(columns={metrics[0][0]: stem}) for rows, stem in zip(tables, stems, strict=True)]
+    return [named[0], *(rows.drop(columns=times) for rows, times in zip(named[1:], clocks[1:], strict=True))]
 
 
 def made_name(tables: Collection[pd.DataFrame]) -> dict[Hashable, Any]:
