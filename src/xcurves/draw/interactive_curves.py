@@ -73,7 +73,7 @@ def interactive_curves(pictures: Sequence[CurvesPicture], titles: Sequence[str])
         **{f"{axis}.type": "log" for axis, scale in scales.items() if scale.is_log},
         **axes[0],
     }
-    return import_plotly().Figure({"data": contents[0]}).update_layout(layout)
+    return import_plotly().Figure({"data": contents[0], "layout": layout})
 
 
 def _by_slot(traces: Sequence[Trace]) -> dict[_Slot, Trace]:
