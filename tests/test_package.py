@@ -1,6 +1,7 @@
 import ast
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 import subprocess
@@ -104,3 +105,24 @@ def test_a_command_imports_what_it_runs(tmp_path):
     assert int(of_help) <= 30
     assert int(of_logs) <= 110
     assert {drawn for _, drawn in counts} == {"False"}
+
+
+WRITING = """
+import os, sys
+from xcurves import __main__
+from xcurves.reporting import page
+
+def main():
+    print(os.environ["MPLBACKEND"], "xcurves.plotting.explore" in sys.modules)
+    return 0
+
+__main__.main = main
+__main__.shell()
+"""
+
+
+def test_a_command_that_writes_a_page_looks_for_no_windows_and_loads_no_scripts():
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    command = [sys.executable, "-W", "ignore", "-c", WRITING]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["agg", "False"]

@@ -135,6 +135,7 @@ def _refuse(refusal: Refusal, shell: Shell) -> None:
 def shell() -> NoReturn:
     """Run the command line as a process: what `xcurves` and `python -m xcurves` call."""
     gc.set_threshold(_OBJECTS)
+    os.environ.setdefault("MPLBACKEND", "agg")  # pictures are written to files: no toolkit of windows is looked for
     signal.signal(signal.SIGTERM, _terminate)
     if sys.stdout is None:
         print("xcurves: stdout is closed. Give it a place: > /dev/null", file=sys.stderr)

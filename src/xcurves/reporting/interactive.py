@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from xcurves.core.refusal import UNSAID, Refusal
-from xcurves.plotting.explore import explore
 from xcurves.reporting import markup
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def check_installed() -> None:
 
 def curves_figure(data: xr.DataArray, caption: str) -> str:
     """Return curves as a figure of the page, with plotly.js."""
+    from xcurves.plotting.explore import explore  # which a page without scripts does without
+
     figure: Figure = explore(data)
     drawn = figure.to_html(
         full_html=False,
