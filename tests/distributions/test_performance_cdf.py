@@ -320,6 +320,14 @@ def test_bad_options_say_what_to_do(scores, options, message):
     assert str(caught.value) == message
 
 
+def test_options_that_are_no_numbers_or_names_are_refused(scores):
+    ragged = [[1], [1, 2]]
+    with refused("threshold", ragged, "Give a number or a list of them", kind=xcurves.WrongType):
+        xcurves.performance_cdf(scores, threshold=ragged)
+    with refused("interval", names="must be 'exact', 'percentile' or 'bca'"):
+        xcurves.performance_cdf(scores, interval=np.ones(2))
+
+
 def test_trials_needed_is_the_least_number_that_makes_the_band_narrow():
     assert xcurves.trials_needed(0.1) == 738
     for width in (0.03, 0.1, 0.5, 0.9):

@@ -94,6 +94,14 @@ def test_deviations_are_numpys(n):
     np.testing.assert_allclose(found, [np.std(row[:n], ddof=1) if n > 1 else np.nan for row in x], rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_deviations_of_scores_that_cannot_be_squared_have_their_digits(scale):
+    x = np.sort(np.random.default_rng(0).normal(size=(1, 20)), axis=1)
+    both = np.concatenate([x, scale * x])  # rows beside each other keep their own units
+    one, scaled = ecdf.CentredSums(both, np.array([20, 20])).deviations()
+    np.testing.assert_allclose([one, scaled / scale], np.std(x, ddof=1), rtol=1e-12)
+
+
 @pytest.mark.plain(3)
 @pytest.mark.parametrize("n", [1, 2, 10, 41])
 @pytest.mark.parametrize("alpha", [0.05, 0.2])

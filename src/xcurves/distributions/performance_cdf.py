@@ -338,7 +338,7 @@ def performance_cdf(
 def _check_design(dim: Dims, strata: Dims | None, unit: Dims | None, interval: str) -> Design:
     """Return what the dims of trials are; strata and units are for a bootstrap, which advice names."""
     also = ""
-    if interval == "exact":
+    if isinstance(interval, str) and interval == "exact":
         also = ", interval='percentile'"
     fixed = f"strata={{task!r}}{also} if its labels are a fixed set"
     repeated = f"unit={{unit!r}}{also}"

@@ -282,9 +282,13 @@ def check_simultaneous(simultaneous: str | None, scores: xr.DataArray, design: D
 
 def check_numbers(name: str, values: Numbers) -> Floats:
     """Return finite numbers in one dimension."""
-    as_given = np.asarray(values)
+    wrong_type = WrongType(name, values, "must be numbers", "Give a number or a list of them")
+    try:
+        as_given = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        raise wrong_type from None
     if as_given.dtype.kind not in "iuf":
-        raise WrongType(name, values, "must be numbers", "Give a number or a list of them")
+        raise wrong_type
     numbers = np.atleast_1d(as_given.astype(np.float64))
     if numbers.ndim > 1 or numbers.size == 0:
         raise Refusal(

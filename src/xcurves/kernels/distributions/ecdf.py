@@ -19,6 +19,7 @@ from xcurves.array_types import Floats, Ints
 
 # Rounding of binary fractions: a probability this close to k/n counts as k/n.
 _ROUNDING = 1e-12
+_SQUARED = 1e140  # the largest number, and the inverse of the smallest, whose squares are added up as they are
 
 
 def count_up_to(x: Floats, z: Floats, side: Literal["below", "up to"] = "up to") -> Ints:
@@ -99,7 +100,9 @@ class CentredSums:
         if np.isnan(apart[:, -1]).any():
             apart[np.isnan(apart)] = 0.0
         # `apart` is a part of `pieces`: what is set to 0 is so in both
-        self.squares = np.einsum("ti,ti->t", apart, apart)
+        self._unit = _unit_of_squares(apart)
+        scaled = apart if (self._unit == 1).all() else apart / self._unit[:, np.newaxis]
+        self._squares = np.einsum("ti,ti->t", scaled, scaled)
         self._pieces = pieces
         sums_up_to = pieces.sum(axis=-1).cumsum(axis=-1)
         self._before = np.pad(sums_up_to, ((0, 0), (1, 0)))
@@ -121,9 +124,16 @@ class CentredSums:
         scores are far from zero.
         """
         # Σ (x - c)² - (Σ (x - c))² / n
-        total = self._before[:, -1]
-        squares = np.maximum(self.squares - total**2 / np.maximum(self.n, 1), 0.0)
-        return np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
+        total = self._before[:, -1] / self._unit
+        squares = np.maximum(self._squares - total**2 / np.maximum(self.n, 1), 0.0)
+        return self._unit * np.sqrt(np.where(self.n > 1, squares, np.nan) / np.maximum(self.n - 1, 1))
+
+
+def _unit_of_squares(apart: Floats) -> Floats:
+    """Return in which unit each row is squared: 1, or its largest number where a square would overflow or vanish."""
+    largest = np.maximum(apart.max(axis=1), -apart.min(axis=1))
+    is_odd = (largest > _SQUARED) | ((largest < 1 / _SQUARED) & (largest > 0))
+    return np.where(is_odd, largest, 1.0)
 
 
 def tolerance_ranks(share: float, n: Ints, alpha: float) -> Ints:
