@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.draw.canvas import Canvas
-from xcurves.draw.drawn_names import moved_apart
+from xcurves.draw.drawn_names import moved_apart, write_beside
 from xcurves.draw.fitted import lay_out
 from xcurves.draw.look import slot_of
 from xcurves.draw.room import Grid
@@ -220,12 +220,10 @@ def _write_at_ends(ax: Axes, handles: Mapping[str, Any]) -> list[Any]:
     """Write the name of each curve beside the panel, with the last value of a mean."""
     low, high = ax.get_ylim()
     digits = decimals_of(0, (high - low) / 5)
-    look: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center",
-                            "fontsize": _SMALLER * float(ax.xaxis.label.get_fontsize()),
-                            "annotation_clip": False}  # fmt: skip
+    size = _SMALLER * float(ax.xaxis.label.get_fontsize())
     texts = []
     for name, line in handles.items():
         height = line.get_ydata()[-1]
         last = f"  {rounded(height, digits)}" if line.get_gid() == "mean" else ""
-        texts.append(ax.annotate(name + last, (1, height), (4, 0), color=line.get_color(), **look))
+        texts.append(write_beside(ax, name + last, height, 4, size, color=line.get_color()))
     return texts

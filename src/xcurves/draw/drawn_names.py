@@ -17,7 +17,8 @@ from xcurves.core.refusal import escape_controls
 from xcurves.core.validation import Labelled
 
 if TYPE_CHECKING:
-    from matplotlib.text import Text
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation, Text
 
 _ROUNDS = 100  # of moving names apart
 _LINE = 32  # letters in a line of a label
@@ -46,6 +47,12 @@ def whole_label(text: Text) -> str:
 def longest_line(names: Iterable[str]) -> int:
     """Return the letters of the longest line of any name."""
     return max((len(line) for name in names for line in str(name).split("\n")), default=0)
+
+
+def write_beside(ax: Axes, text: str, at: float, points: float, size: float, **look: Any) -> Annotation:
+    """Write a text so many points right of a panel, at a height of its data."""
+    return ax.annotate(text, (1, at), (points, 0), xycoords=ax.get_yaxis_transform(), textcoords="offset points",
+                       va="center", fontsize=size, annotation_clip=False, **look)  # fmt: skip
 
 
 def drawable(data: Labelled) -> Labelled:

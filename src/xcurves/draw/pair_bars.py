@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xcurves.draw.drawn_names import write_beside
 from xcurves.draw.look import ASKED, OWN, width_of
 from xcurves.draw.ticks import rescale
 from xcurves.pictures.curves import PairBars
@@ -55,14 +56,8 @@ def draw_pair_bars(ax: Axes, bars: Sequence[PairBars], xscale: str | None) -> No
 
 def _name(below: Axes, row: int, colors: tuple[str, str], name: str, letters: float) -> None:
     """Write beside a row of bars which of two is better: "● > ● SVM over decision tree"."""
-    look: dict[str, Any] = {
-        "xycoords": below.get_yaxis_transform(),
-        "textcoords": "offset points",
-        "va": "center",
-        "fontsize": letters,
-    }
     better, other = colors
-    below.annotate("●", (1, row), (8, 0), ha="center", color=better, **look)
-    below.annotate(">", (1, row), (13, 0), color=_DARK, **look)
-    below.annotate("●", (1, row), (25, 0), ha="center", color=other, **look)
-    below.annotate(name, (1, row), (_DOTS, 0), color=_DARK, **look)
+    write_beside(below, "●", row, 8, letters, ha="center", color=better)
+    write_beside(below, ">", row, 13, letters, color=_DARK)
+    write_beside(below, "●", row, 25, letters, ha="center", color=other)
+    write_beside(below, name, row, _DOTS, letters, color=_DARK)

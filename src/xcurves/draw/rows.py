@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xcurves.core.schema import Picture
-from xcurves.draw.drawn_names import wrapped, write_label
+from xcurves.draw.drawn_names import wrapped, write_beside, write_label
 from xcurves.draw.look import letters, slot_of, width_of
 from xcurves.draw.ticks import write_short
 from xcurves.pictures.pair_rows import ABOVE, BELOW
@@ -272,20 +272,12 @@ def _width_of(n_letters: int, size: float) -> float:
 def _write_beside(ax: Axes, picture: RowsPicture, size: float) -> None:
     """Write the texts of rows at the right of the panel, in columns; headings make the room for all of a column."""
     right = 0.0
-    look: dict[str, Any] = {
-        "xycoords": ax.get_yaxis_transform(),
-        "textcoords": "offset points",
-        "ha": "right",
-        "va": "center",
-        "fontsize": size,
-        "annotation_clip": False,
-    }
     for place, n_letters in enumerate(picture.letters_of_columns):
         right += _width_of(n_letters, size)
-        ax.annotate(picture.columns[place].heading, (1, -1), (right, 0), color="0.35", **look)
+        write_beside(ax, picture.columns[place].heading, -1, right, size, ha="right", color="0.35")
         for at, row in zip(picture.places.tolist(), picture.rows, strict=True):
             if row.texts:
-                written = ax.annotate(row.texts[place], (1, at), (right, 0), color=row.ink, **look)
+                written = write_beside(ax, row.texts[place], at, right, size, ha="right", color=row.ink)
                 written.set_in_layout(False)
                 _flag_open_end(written, row.texts[place])
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xcurves.core.labels import REFERENCE_COLOR, each_of
+from xcurves.core.labels import REFERENCE_COLOR
 from xcurves.multi_task.plots import TASK_PITCH, rows_of_tasks
 from xcurves.pictures.curves import CurvesPicture, Line, Points, Rule, Scale, Span
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of, plain_rows
-from xcurves.pictures.styles import BLACK, Style, style_in, style_of
+from xcurves.pictures.styles import BLACK, Style, style_of, styled_parts
 from xcurves.say.numbers import label_of, number
 from xcurves.target_times.display import DISPLAYED, displayed, is_one_sided
 
@@ -28,23 +28,17 @@ def against(result: xr.Dataset) -> str:
     return f"against {result.attrs['reference']}"
 
 
-def _each_algorithm(result: xr.Dataset) -> list[xr.Dataset]:
-    """Return what is said of each algorithm, of the only one too."""
-    whole = result if "algorithm" in result.dims else result.expand_dims("algorithm")
-    return list(each_of(whole, "algorithm"))
-
-
 def times(result: xr.Dataset) -> RowsPicture:
     """Return the time of each algorithm in its row."""
     rows = []
-    for one in _each_algorithm(result):
+    for style, one, name in styled_parts(result):
         low, high = one["time_ci"].to_numpy().tolist()
         is_reached = bool(np.isfinite(one["time"]))
         value, end = one["time"].item(), high
         if not is_reached:  # the curve is known to stay below to there
             value = end = one["training_last"].item()
-        mark = Mark(value, low if low > 0 else -np.inf, end, style_in(one), filled=is_reached)
-        rows.append(Row(str(one["algorithm"].item()), (mark,)))
+        mark = Mark(value, low if low > 0 else -np.inf, end, style, filled=is_reached)
+        rows.append(Row(name, (mark,)))
     return RowsPicture(tuple(rows), label_of(result["time"]), reference=None)
 
 
@@ -57,14 +51,14 @@ def levels(result: xr.Dataset) -> CurvesPicture:
     """Return mean curves, and when each reaches the level with its interval."""
     level, last = result["reference_level"].item(), float(result["curve_training"].max())
     along = result["curve_training"].to_numpy().astype(float)
-    every = _each_algorithm(result)
+    every = list(styled_parts(result))
     of_reference = _style_of_reference(result)
     name = f"{result.attrs['reference']} (reference)"
     curves = [(name, of_reference, result["reference_curve"])]
-    curves += [(str(one["algorithm"].item()), style_in(one), one["mean_curve"]) for one in every]
+    curves += [(label, style, one["mean_curve"]) for style, one, label in every]
     lines = [Line(label, style, along, curve.to_numpy(), flag="mean") for label, style, curve in curves]
     reached = [_Reached(name, result, "reference_", of_reference, 9, 0.15, 1.5)]
-    reached += [_Reached(str(one["algorithm"].item()), one, "", style_in(one), 5, 0.35, 1.0) for one in every]
+    reached += [_Reached(label, one, "", style, 5, 0.35, 1.0) for style, one, label in every]
 
     spans, points = [], []
     for of, one, which, style, width, opacity, size in reached:
@@ -114,22 +108,20 @@ def _shows_rise(result: xr.Dataset) -> bool:
     """Return whether the level is shown where the reference had 90 % of its rise: a speed-up to its last is open."""
     if "rise_level" not in result or not np.isfinite(result["rise_level"]):
         return False
-    return any(is_one_sided(one[DISPLAYED]) for one in _each_algorithm(displayed(result)))
+    return any(is_one_sided(one[DISPLAYED]) for _, one, _ in styled_parts(displayed(result)))
 
 
 def speedups(result: xr.Dataset) -> RowsPicture:
     """Return speed-ups in rows on a logarithmic axis; over tasks each task, and both claims as diamonds."""
     label = f"speed-up over {result.attrs['reference']}"
     rows: list[Row] = []
-    every = _each_algorithm(displayed(result))
+    every = list(styled_parts(displayed(result)))
     if "task_speedup" not in result:
-        for one in every:
-            marks = _logs(one["speedup"], one[DISPLAYED], style_in(one))
-            rows += plain_rows([str(one["algorithm"].item())], marks)
+        for style, one, name in every:
+            rows += plain_rows([name], _logs(one["speedup"], one[DISPLAYED], style))
         return RowsPicture(tuple(rows), label, ticks=_ticks_of(rows))
-    for one in every:
-        gap = _GAP if rows else 0.0
-        rows.append(Row(str(one["algorithm"].item()), ink=style_in(one).color, is_heading=True, gap=gap))
+    for style, one, name in every:
+        rows.append(Row(name, ink=style.color, is_heading=True, gap=_GAP if rows else 0.0))
         rows += _tasks_of(one)
     return RowsPicture(tuple(rows), label, ticks=_ticks_of(rows), pitch=TASK_PITCH)
 
@@ -172,10 +164,10 @@ def _ticks_of(rows: Sequence[Row]) -> tuple[tuple[float, str], ...]:
 def profiles(result: xr.Dataset) -> CurvesPicture:
     """Return the share of tasks within each factor of the best, a line for each algorithm."""
     lines = []
-    for place, one in enumerate(sorted(_each_algorithm(result), key=lambda one: -one["score"].item())):
-        name = str(one["algorithm"].item())
+    in_order = sorted(styled_parts(result), key=lambda each: -each[1]["score"].item())
+    for place, (style, one, name) in enumerate(in_order):
         score = f" ({number(one['score'].item(), 2)})"
-        tau, share = (one[name].to_numpy() for name in ("tau", "share"))
-        lines.append(Line(name, style_in(one), tau, share, steps="post", place=place, more=score))
+        tau, share = (one[each].to_numpy() for each in ("tau", "share"))
+        lines.append(Line(name, style, tau, share, steps="post", place=place, more=score))
     x = Scale("time as a multiple of the best", low=1, high=float(result["tau"].max()))
     return CurvesPicture(lines, x, Scale(f"share of {result.attrs['task']}s", low=0, high=1.02))
