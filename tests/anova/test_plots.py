@@ -5,8 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import xcurves
 from strategies import absent, make_curves
 from xcurves.say.numbers import number, p_text
+from xcurves.say.tables import columns_of
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +172,14 @@ def test_many_rows_make_a_high_picture():
     ax = pairs.curves.plot()
     assert len([label for label in rows(ax) if label.startswith("over ")]) == 28
     assert ax.figure.get_figheight() > 7
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_intervals_beside_a_forest_are_written_as_in_the_table():
+    curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4)))
+    pairs = xcurves.pairwise(curves, rng=0)
+    written = columns_of(pairs.curves.table())[2].texts
+    beside = [text.get_text() for text in pairs.curves.plot("difference").texts]
+    assert set(written) == {"unbounded"}
+    assert [text for text in beside if text == "unbounded"] == written
+    assert not any("∞" in text for text in beside)

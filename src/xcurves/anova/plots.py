@@ -39,7 +39,7 @@ def f_ratios(result: xr.Dataset) -> RowsPicture:
     shown = list(product(claims(result), _ERROR_TERMS))
     if by_welch(result).item():
         shown.insert(0, ("algorithm", "welch"))
-    rows, flags = [], set()
+    rows = []
     for effect, term in shown:
         test = result.sel(effect=effect, error_term=term)
         f, critical = test["f"].item(), test["critical_value"].item()
@@ -47,16 +47,14 @@ def f_ratios(result: xr.Dataset) -> RowsPicture:
         marks: tuple[Mark, ...] = ()
         if has_ratio and f > 0:
             marks = (Mark(f / critical, style=_STYLES[term], filled=term != "pooled", flag=term),)
-            flags.add(term)
         null: tuple[float, ...] = ()
         if has_ratio and "null_distribution" in test:
             ratios = test["null_distribution"].to_numpy() / critical
             null = tuple(ratios[ratios > 0].tolist())  # without padding, which is NaN
-            flags.add("null")
         texts = (_or_none(f, number(f)), _or_none(test["pvalue"].item(), p_text(test["pvalue"].item())))
         rows.append(Row(f"{effect}, {term.replace('_', '-')}", marks, texts, distribution=null))
     columns = (Column("f", "F"), Column("p", "p"))
-    return _on_ratios(result, rows, columns, pitch=_PITCH_OF_F, flags=frozenset(flags))
+    return _on_ratios(result, rows, columns, pitch=_PITCH_OF_F)
 
 
 def f_ratios_of_tasks(result: xr.Dataset) -> RowsPicture:

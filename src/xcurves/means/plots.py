@@ -17,7 +17,7 @@ from xcurves.core.validation import is_without_training
 from xcurves.kernels.one_task import level_means
 from xcurves.pictures.curves import CurvesPicture, Line, Scale, of_one_kind, with_own_kind
 from xcurves.pictures.rows import Mark, Row, RowsPicture
-from xcurves.pictures.styles import Style, style_in, with_styles
+from xcurves.pictures.styles import Style, styled_parts, with_styles
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import label_of, number, short_level
 
@@ -128,7 +128,7 @@ def _looks(means: xr.Dataset) -> list[tuple[str, Style]]:
     """Return the name and the style of each algorithm."""
     if "algorithm_style" not in means.coords:
         means = with_styles(means, {})
-    return [(str(part["algorithm"].item()), style_in(part)) for part in labels.each_of(means, "algorithm")]
+    return [(name, style) for style, _, name in styled_parts(means)]
 
 
 def _shows_runs(mean: MeanLine, runs: bool | None) -> bool:

@@ -18,7 +18,7 @@ from xcurves.pictures.curves import CurvesPicture, Line, PairBars, Scale
 from xcurves.pictures.pair_curves import pair_curves
 from xcurves.pictures.pair_rows import flags_of_scores, label_of_pairs, rows_of_pairs
 from xcurves.pictures.rows import Mark, Row, RowsPicture, marks_of
-from xcurves.pictures.styles import BLACK, Style, bounds_of, style_in
+from xcurves.pictures.styles import BLACK, Style, bounds_of, styled_parts
 from xcurves.say.compared_pairs import score_name
 from xcurves.say.numbers import with_units
 from xcurves.say.pairs import (
@@ -186,12 +186,11 @@ def mean_curves(result: xr.Dataset) -> CurvesPicture:
     """Return the mean curve of every algorithm with its band, and bars where pairs differ."""
     at = 100 * result["budget_fraction"].to_numpy()
     lines = []
-    for place, own in enumerate(each_of(result, "algorithm")):
+    for place, (style, own, name) in enumerate(styled_parts(result)):
         curve = own["mean_curve"].to_numpy()
         known = np.isfinite(curve)
         low, high = bounds_of(own["mean_curve_band"])[:, known]
-        name = str(own["algorithm"].item())
-        lines.append(Line(name, style_in(own), at[known], curve[known], low, high, flag="mean", place=place))
+        lines.append(Line(name, style, at[known], curve[known], low, high, flag="mean", place=place))
     label = with_units(f"mean {score_name(result)} over tasks", result["mean_curve"])
     return CurvesPicture(lines, _BUDGET, Scale(label), below=_bars_of_pairs(result, at), ticks=at)
 
@@ -203,7 +202,7 @@ def _bars_of_pairs(result: xr.Dataset, at: Floats) -> list[PairBars]:
     if len(pairs) > _MOST_SHOWN:
         return []
     turned = better_first(result, result["difference"].mean("budget_fraction"), [])
-    colors = {one["algorithm"].item(): style_in(one).color for one in each_of(result, "algorithm")}
+    colors = {name: style.color for style, _, name in styled_parts(result)}
     # A bar goes half of the way to the fractions before and after.
     half = (at[-1] - at[0]) / max(len(at) - 1, 1) / 2 or 0.5
     low, high = np.maximum(at - half, at[0]), np.minimum(at + half, at[-1])

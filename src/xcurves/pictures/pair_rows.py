@@ -10,9 +10,9 @@ import xarray as xr
 
 from xcurves.core.validation import are_means_over_training
 from xcurves.pictures.rows import Column, Mark, Row, RowsPicture
-from xcurves.pictures.styles import Style, style_in
+from xcurves.pictures.styles import Style, styled_parts
 from xcurves.say.compared_pairs import score_name
-from xcurves.say.numbers import decimals_of, p_text, rounded, with_units
+from xcurves.say.numbers import decimals_of, interval_parts, p_text, rounded, with_units
 from xcurves.say.pairs import PairRow, between, heading, keeps_direction, lower_is_better, most_ahead, rows_of
 
 MOST_ROWS = 45  # pairs that have a row each; of more those of the best
@@ -92,10 +92,7 @@ def _from_best(rows: Sequence[PairRow]) -> list[str]:
 
 def _colors(result: xr.Dataset) -> dict[str, str]:
     """Return the colour of each algorithm of a result."""
-    if "algorithm" not in result.dims:
-        return {}
-    names = map(str, result["algorithm"].to_numpy().tolist())
-    return {name: style_in(result.isel(algorithm=place)).color for place, name in enumerate(names)}
+    return {name: style.color for style, _, name in styled_parts(result) if name}
 
 
 def _row(name: str, row: PairRow, decimals: int | None, colors: dict[str, str]) -> Row:
@@ -122,11 +119,9 @@ def _amount(row: PairRow, decimals: int | None) -> str:
 
 def _limits(row: PairRow, decimals: int | None) -> str:
     """Return the interval in a column: an end that a test set to 0 is "> 0"."""
-    if np.isnan(row.low):
-        return ""
-    low, high = rounded(row.low, decimals), rounded(row.high, decimals)
+    low, word, high = interval_parts(row.low, row.high, decimals)
     if row.shown and row.low == 0:
         low = ABOVE
     if row.shown and row.high == 0:
         high = BELOW
-    return f"{low} to {high}"
+    return f"{low}{word}{high}"
