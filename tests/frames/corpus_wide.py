@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frames.corpus import Asks, Files, Input, Read, Refuses, one
+from frames.corpus import Asks, Files, Input, Read, Refuses, one, rows
 
 INPUTS: dict[str, Input] = {}
 
@@ -263,6 +263,43 @@ INPUTS["wide, numbers that are runs or versions"] = Input(
         2,
         {"{algorithm}_{run": RUNS, "ppo_1,ppo_2,": Read("algorithm", None, "step", "score", (), False, 4, 1, 3)},
     ),
+)
+INPUTS["wide, numbers after names that end in digits"] = Input(
+    one(lambda: numbered("ppo2_0", "ppo2_1", "td3_0", "td3_1")),
+    Asks("whether numbers at the end of columns such as ppo2_0 are runs", 2, {"{algorithm}_{run": RUNS}),
+)
+INPUTS["wide, numbers of unlike numbers of runs"] = Input(
+    one(lambda: numbered("ppo_1", "ppo_2", "ppo_3", "sac_1", "sac_2")),
+    Asks(
+        "whether numbers at the end of columns such as ppo_1 are runs",
+        2,
+        {"{algorithm}_{run": replace(RUNS, runs=3, difference=None)},
+    ),
+)
+INPUTS["wide, numbers that are decimals"] = Input(
+    one(lambda: numbered("qwen-2.0", "qwen-2.1", "llama-3.0", "llama-3.1")),
+    Read("algorithm", None, "step", "score", (), False, 4, 1, 3),
+)
+
+
+def at_epochs() -> pd.DataFrame:
+    """Return a column for each epoch, beside algorithms, tasks and seeds."""
+    scores = rows(algo=["ada", "bob"], task=["p", "q"], seed=[0, 1], epoch=[0, 5, 9])
+    of_run = scores.pivot(index=["algo", "task", "seed"], columns="epoch", values="score")
+    return of_run.add_prefix("epoch_").reset_index()
+
+
+INPUTS["wide, columns of steps beside tasks"] = Input(
+    one(at_epochs),
+    Asks(
+        "whether columns are steps of training",
+        1,
+        {"epoch_{training": Read("algo", "seed", "training", "score", ("task",), False, 2, 2, 3, 2)},
+    ),
+)
+INPUTS["a rate of errors is a score before a loss"] = Input(
+    one(lambda: rows(algo=["ada", "bob"], seed=[0, 1, 2], value="error_rate").assign(loss=np.arange(6) / 7)),
+    Read("algo", "seed", None, "error_rate", (), True, 2, 3),
 )
 INPUTS["wide, numbers that are sizes"] = Input(
     one(lambda: numbered("resnet-18", "resnet-34", "vgg-16", "vgg-19")),

@@ -445,7 +445,7 @@ def _score_rank(name: str) -> tuple[bool, int, int] | None:
     """Return the place of a score among others, None for a name that is of none."""
     words = set(words_of(name))
     kinds = [rank for rank, known in enumerate(SCORES) if known & words]
-    if not kinds or words & _ABOUT:
+    if not kinds or words & _ABOUT - {"rate"}:  # error_rate is a score, learning_rate none
         return None
     measured = [rank for rank, known in enumerate(_MEASURED) if known & words]
     return bool(words & TRAINED), kinds[0], min(measured, default=len(_MEASURED))

@@ -25,11 +25,11 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
     algorithm = found.roles.get("algorithm")
     if algorithm is None or found.unnamed is not None:
         return None
-    if found.roles.get("training") is not None or found.roles.get("tasks") or any(map(names_score, columns)):
+    if found.roles.get("training") is not None or any(map(names_score, columns)):
         return None
     if sum(map(says_statistic, columns)) > 1:
         return None
-    if "score" in found.typed or "tasks" in found.typed or {_TASK, _SCORE} & set(found.frame):
+    if "score" in found.typed or _SCORE in found.frame:
         return None
     summaries = summary_columns(columns)
     columns = [name for name in columns if name not in summaries]
@@ -39,7 +39,7 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
     if len(scores) < _FEWEST:
         return None
     steps = _steps_among(found, scores)
-    if steps is not None:
+    if steps is not None or found.roles.get("tasks") or "tasks" in found.typed or _TASK in found.frame:
         return steps
     rest = [name for name in columns if name not in scores]
     choices = [_choice(found, scores, [*rest, *summaries])]

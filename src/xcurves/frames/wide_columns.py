@@ -55,11 +55,11 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
 
 
 def runs_pattern(names: Sequence[str]) -> str | None:
-    """Return the pattern of names that end in 1, 2, ... (or 0, 1, ...), alike for each of several: ppo_1, ppo_2, sac_1.
+    """Return the pattern of names that end in 1, 2, ... (or 0, 1, ...), of each of several: ppo_1, ppo_2, td3_1, td3_2.
 
-    None where numbers are no counts, as of resnet-18 and resnet-34.
+    None where numbers are no counts, as of resnet-18 and resnet-34, or decimals.
     """
-    matches = [re.fullmatch(r"(.*[^\W\d])([-_. ])(\d+)", name) for name in names]
+    matches = [re.fullmatch(r"(.*\w)([-_. ])(?<!\d\.)(\d+)", name) for name in names]
     marks = {match[2] for match in matches if match}
     if not all(matches) or len(marks) != 1:
         return None
@@ -67,9 +67,10 @@ def runs_pattern(names: Sequence[str]) -> str | None:
     for match in matches:
         if match:
             numbers.setdefault(match[1], []).append(int(match[3]))
-    first, *others = [sorted(each) for each in numbers.values()]
-    are_counts = len(first) > 1 and first in (list(range(len(first))), list(range(1, len(first) + 1)))
-    if not others or not are_counts or any(each != first for each in others):
+    counts = [sorted(each) for each in numbers.values()]
+    begin = counts[0][0]
+    are_counts = all(each == list(range(begin, begin + len(each))) and len(each) > 1 for each in counts)
+    if len(counts) < 2 or begin > 1 or not are_counts:
         return None
     return f"{{algorithm}}{marks.pop()}{{run,\\d+}}"
 

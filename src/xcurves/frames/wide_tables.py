@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import product
 from typing import Any
@@ -181,10 +182,10 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
 
 def _doubt_of_numbers(scores: Sequence[str], pattern: str, of_rows: Mapping[str, Any]) -> Doubt:
     """Return what to ask where names of columns end in 1, 2, ...: runs, or versions of an algorithm."""
-    n_algorithms = len({re.sub(r"\d+$", "", name) for name in scores})
-    n_runs = len(scores) // n_algorithms
+    n_runs = Counter(re.sub(r"\d+$", "", name) for name in scores)
+    each = runs_each(min(n_runs.values()), max(n_runs.values()))
     choices = (
-        Choice({"columns": pattern, **of_rows}, f"{how_many(n_algorithms, 'algorithm')}, {runs_each(n_runs, n_runs)}"),
+        Choice({"columns": pattern, **of_rows}, f"{how_many(len(n_runs), 'algorithm')}, {each}"),
         Choice({**_columns(scores), **of_rows}, f"{how_many(len(scores), 'algorithm')}, one run each"),
     )
     return Doubt({}, choices, f"does not say whether numbers at the end of columns such as {scores[0]} are runs")
