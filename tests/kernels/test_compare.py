@@ -84,6 +84,15 @@ def test_sizes_without_a_shown_difference_are_those_of_a_fine_scan():
     assert {(0, 0), (1, 0), (1, 1)} <= set(counts)
 
 
+def test_a_stretch_that_begins_and_ends_in_the_outermost_cells_of_the_grid_has_its_own_ends():
+    pair = curves_of([20, 10, -0.5, 0], [0.3, 0.4, 0.02], 20), curves_of([22, 6, -0.5, 0], [0.3, 0.4, 0.02], 20)
+    ((first, last, _),) = scan(*pair)
+    assert LOW[0] < first / 1.004
+    assert last * 1.004 < HIGH[0]
+    begin, end, _ = compare.equal_sizes(*pair, np.array([first / 1.004]), np.array([last * 1.004]), ALPHA)
+    np.testing.assert_allclose([begin[0, 0], end[0, 0]], [first, last], rtol=5e-4)
+
+
 def test_curves_that_cross_between_two_points_of_the_grid_are_seen():
     # e = e_N + b ((n/N)^-0.5 - 1): 20 + 10 u = 22 + 6 u at u = 0.5
     pair = [
