@@ -163,6 +163,7 @@ def test_one_curve_and_one_size_keep_their_shape(errors):
     ("n", "options", "expected", "said"),
     [
         ([0], {}, ("n", "0", "A curve has no value there"), "must be positive and finite"),
+        ([1e-300], {}, ("n", "1e-300", "A curve has no value there"), "must be positive and finite, 1e-50 to 1e.50"),
         ([1, 1], {}, ("n", ANY, "Give each once"), "has numbers twice"),
         ([1], {"rule": "cubic"}, ("rule", "cubic"), "'combined', 'power-law', 'last-fall' or 'linear'"),
     ],

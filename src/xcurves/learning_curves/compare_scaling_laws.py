@@ -14,9 +14,8 @@ from xcurves.kernels.laws import scaling_intervals as intervals
 from xcurves.kernels.laws.powerlaw import around
 from xcurves.kernels.laws.scaling_intervals import Known
 from xcurves.learning_curves import kinds
-from xcurves.learning_curves.error_rates import check_n
+from xcurves.learning_curves.error_rates import LARGEST, check_n
 from xcurves.learning_curves.scaling_laws import (
-    LARGEST,
     SIZES,
     check_pairs,
     laws_of,

@@ -210,6 +210,7 @@ Asymptote = Literal["nonnegative", "free"]
 At = float | Sequence[float] | Floats | xr.DataArray
 
 WEIGHTS = ("variance-folds", "variance", "relative", "uniform")
+LARGEST = 1e50  # size, or amount of tokens: what a law makes of it stays finite, squared too
 _OCTAVES = 3.0  # up to 2 and 4 are at most 4 % worse on published curves
 
 
@@ -282,7 +283,7 @@ def check_number(
     return float(value)
 
 
-def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float = np.inf) -> Floats:
+def check_n(name: str, n: object, example: str = "[800, 1600]", largest: float = LARGEST) -> Floats:
     """Return training sizes, or other positive numbers that are labels, shape (size,)."""
     given = np.atleast_1d(array_of(n))
     if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
@@ -311,15 +312,13 @@ def array_of(given: object) -> NDArray[Any]:
         return np.array(None)
 
 
-def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = np.inf) -> Floats:
+def check_positive(name: str, given: NDArray[Any], cure: str, largest: float = LARGEST) -> Floats:
     """Return numbers as floats, all of which must be positive and finite, and neither tiny nor huge."""
     values: Floats = given.astype(np.float64)
-    bad = values[~((values > 0) & (values < np.inf) & (values >= 1 / largest) & (values <= largest))]
+    bad = values[~((values >= 1 / largest) & (values <= largest))]
     if bad.size:
-        limits = ""
-        if largest < np.inf:
-            limits = f", {1 / largest:g} to {largest:g}"
-        raise Refusal(name, Verbatim(f"{bad[0]:g}"), f"must be positive and finite{limits}", cure)
+        limits = f"must be positive and finite, {1 / largest:g} to {largest:g}"
+        raise Refusal(name, Verbatim(f"{bad[0]:g}"), limits, cure)
     return values
 
 

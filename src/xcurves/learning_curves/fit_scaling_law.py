@@ -23,7 +23,7 @@ from xcurves.kernels.laws.scaling_law import ALPHA, HIGHEST, LOWEST, A, B, E, Ru
 from xcurves.learning_curves import kinds, unfit_laws
 from xcurves.learning_curves import scaling_laws as laws
 from xcurves.learning_curves.curvefit import blank, put, say_unfit
-from xcurves.learning_curves.error_rates import check_n, check_number
+from xcurves.learning_curves.error_rates import LARGEST, check_n, check_number
 
 _CURES = {
     unfit_laws.TOGETHER: "Vary tokens at one model size, or fit compute alone: losses as a curve over training",
@@ -134,11 +134,11 @@ def fit_scaling_law(
         name="losses",
         reserved=kinds.FIT_SCALING_LAW.reserved() - {"run"},
     )
-    limits = 1 / laws.LARGEST, laws.LARGEST
+    limits = 1 / LARGEST, LARGEST
     cost = check_number(laws.COST, flops_per_token_and_parameter, "Usual: 6", *limits)
     width = None if delta is None else check_number("delta", delta, "Hoffmann's is 0.001", limits[0], np.inf)
     at = np.empty((0, 2)) if predict_at is None else laws.check_pairs("predict_at", predict_at)
-    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", laws.LARGEST**2)
+    budgets = np.empty(0) if compute is None else check_n("compute", compute, "1e21", LARGEST**2)
     context = Context.of(found, confidence_level=confidence_level, core=["run"])
     sizes: dict[Hashable, Any] = {name: found[name].variable for name in laws.SIZES}
     when = []

@@ -9,8 +9,8 @@ import xarray as xr
 from xcurves.array_types import Floats
 from xcurves.kernels.laws.scaling_intervals import allocation
 from xcurves.learning_curves import kinds
-from xcurves.learning_curves.error_rates import check_n
-from xcurves.learning_curves.scaling_laws import LARGEST, laws_of, of_laws
+from xcurves.learning_curves.error_rates import LARGEST, check_n
+from xcurves.learning_curves.scaling_laws import laws_of, of_laws
 
 
 def optimal_allocation(fit: xr.Dataset, compute: float | Sequence[float] | Floats) -> xr.Dataset:

@@ -14,7 +14,6 @@ from xcurves.learning_curves.error_rates import (
     check_positive,
 )
 from xcurves.learning_curves.scaling_laws import (
-    LARGEST,
     SIZES,
     laws_of,
     of_laws,
@@ -86,6 +85,6 @@ def _check(name: str, given: object, estimate: xr.DataArray) -> xr.DataArray:
         if values.ndim == 1:
             array = xr.DataArray(values, {name: values}, [name])
     if array.chunks is None:
-        check_positive(name, array.to_numpy(), "A law has no value there", LARGEST)
+        check_positive(name, array.to_numpy(), "A law has no value there")
     check_labels(name, array, estimate, "the fit")
     return array.astype(float)

@@ -36,7 +36,6 @@ from xcurves.learning_curves.unfit_laws import (
 
 PARAMS = ("E", "A", "B", "alpha", "beta")
 COST = "flops_per_token_and_parameter"
-LARGEST = 1e50  # size or amount of tokens: A N^-alpha and compute stay finite
 _LARGEST_LOSS = 1e30  # whose sixth power stays finite
 _CORRELATED = 0.99  # correlation of ln N and ln D
 _ALIKE = 1e-12
@@ -129,7 +128,6 @@ def runs_of(losses: Floats, *sizes: Floats, names: Sequence[str]) -> Runs:
             name,
             given[has],
             "Check its unit, or leave the run out: losses.isel(run=...)",
-            LARGEST,
         )
         found.append(np.where(has, given, np.exp(np.log(given[has]).sum() / max(has.sum(), 1))))
     return Runs(*found)
@@ -160,7 +158,7 @@ def check_pairs(name: str, pairs: object) -> Floats:
     values = np.atleast_2d(array_of(pairs))
     if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != 2:
         raise WrongType(name, pairs, "must be (model_size, tokens), or a list of such pairs")
-    return check_positive(name, values, "Check its unit", LARGEST)
+    return check_positive(name, values, "Check its unit")
 
 
 def of_laws(
