@@ -51,7 +51,8 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     kind = kind_of(result)
     kind.check_attrs(result)
     result = result.compute()
-    selected = [dim for dim in (*kind.own_dims(), "algorithm") if dim in result.coords and not result[dim].dims]
+    compared = {"algorithm"} & {dim for var in kind.variables.values() for dim in var.core}
+    selected = [dim for dim in (*kind.own_dims(), *compared) if dim in result.coords and not result[dim].dims]
     for dim in selected:
         label = result[dim].variable.set_dims([dim])
         of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
