@@ -64,7 +64,8 @@ def plot(
     view : str, optional
         What to draw, see Notes.
     ax : matplotlib.axes.Axes, optional
-        Where to draw it: one panel. By default a new figure, with a panel for each view and each task.
+        Where to draw it: one panel. Axes of which names would take more than half are refused. By default a new figure,
+        with a panel for each view and each task.
     col, row : hashable, optional
         Dims along whose labels panels stand beside and below each other, as in xarray.
     col_wrap : int, optional

@@ -117,6 +117,7 @@ def format_table(
         The table, labels escaped, cells without a number empty, the unit of a variable beside its name, true minus
         signs, both ends of an interval in one column, p as ".023" or "< .001". Intervals of several pairs hold for all
         of them together. Pairs with a reference are "reference over other", positive where the reference is better.
+        An end that a test set has its footnote below the table; headings of LaTeX stand in lines as long as cells.
         CSV has the columns of `table` as they are. Columns without any finite number are left out.
 
     Raises
