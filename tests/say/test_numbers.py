@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 
 from xcurves.say import numbers
-from xcurves.say.result_frames import cell_text
 
 NAN, INF = np.nan, np.inf
 
@@ -217,21 +216,6 @@ def test_counts_lists_and_spans():
     assert numbers.span([5]) == "5"
     assert numbers.percent(0.07) == "7 %"
     assert numbers.percent(1 - 0.9999999) == "1 × 10⁻⁵ %"
-
-
-@pytest.mark.parametrize(
-    ("value", "printed"),
-    [
-        (25618.78, "25619"),
-        (-25618.78, "-25619"),
-        (9072.31, "9072"),
-        (2.5e-6, "2.5e-06"),
-        (3e10, "3e+10"),
-        (0.0, "0"),
-    ],
-)
-def test_numbers_of_printed_tables_keep_four_digits_at_every_scale(value, printed):
-    assert cell_text(value) == printed
 
 
 @pytest.mark.parametrize(
