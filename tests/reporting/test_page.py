@@ -20,7 +20,7 @@ from xcurves import results
 from xcurves.core.refusal import call
 from xcurves.means.kinds import CURVES_CAPTION
 from xcurves.reporting import markup, pictures
-from xcurves.say.tables import columns_of
+from xcurves.say.tables import Column, columns_of
 
 VOID = {"meta", "img", "source", "br", "link", "input", "hr"}
 
@@ -474,3 +474,11 @@ def test_plot_of_a_tree_draws_a_group(tree):
 )  # fmt: skip
 def test_cells_are_written_to_be_read_and_sorted(value, written):
     assert f"{written}</td>" in markup.html_table(pd.DataFrame({"x": [value]}), "")
+
+
+def test_long_tables_take_each_column_once(monkeypatch):
+    taken, texts = [], Column.texts.fget
+    monkeypatch.setattr(Column, "texts", property(lambda column: taken.append(column.name) or texts(column)))
+    frame = pd.DataFrame({"x": range(20)}, index=pd.Index(range(20), name="task"))
+    markup.html_table(frame, "", {(task,): f"task-{task}" for task in frame.index})
+    assert len(taken) <= 3

@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcurves.core.refusal import escape_controls
 from xcurves.reporting.score_table import ScoreTable, html_rows
-from xcurves.say.tables import Column, columns_of
+from xcurves.say.tables import Column, Role, columns_of
 
 _NARROW = 4  # columns that a narrow screen shows
 _NUMBER = {True: ' class="number"', False: ""}
@@ -105,16 +105,18 @@ def html_table(
     follow each other and lead to the same, the first has the link.
     """
     columns = columns_of(frame)
+    cells_of_columns = [_cells(column, frame) for column in columns]
     top = "".join(f'<th scope="col"{_NUMBER[column.role != "label"]}>{text(column.heading)}</th>' for column in columns)
     links = links or {}
+    firsts = columns[0].texts if links else []
     n_labels = len(next(iter(links), ()))
     rows = ""
     last_anchor = None
     for place, key in enumerate(frame.index):
-        cells = [_cell(column, frame, place) for column in columns]
+        cells = [cells_of_column[place] for cells_of_column in cells_of_columns]
         anchor = links.get((key if isinstance(key, tuple) else (key,))[:n_labels])
         if anchor and anchor != last_anchor:
-            cells[0] = f'<th scope="row"><a href="#{anchor}">{text(columns[0].texts[place])}</a></th>'
+            cells[0] = f'<th scope="row"><a href="#{anchor}">{text(firsts[place])}</a></th>'
         last_anchor = anchor
         rows += f"<tr>{''.join(cells)}</tr>\n"
     box = _box("box", len(columns))
@@ -125,17 +127,22 @@ def html_table(
     )
 
 
-def _cell(column: Column, frame: pd.DataFrame, place: int) -> str:
-    """Return a cell, a dash for none; numbers that are written with signs or commas are sorted by their value."""
-    cell = text(column.texts[place])
+def _cells(column: Column, frame: pd.DataFrame) -> list[str]:
+    """Return the cells of a column, those of labels as headings of their rows."""
+    texts = map(text, column.texts)
     if column.role == "label":
-        return f'<th scope="row">{cell}</th>'
-    value = frame[column.name].iloc[place]
+        return [f'<th scope="row">{each}</th>' for each in texts]
+    values = frame[column.name]
+    return [_cell(column.role, each, value) for each, value in zip(texts, values, strict=True)]
+
+
+def _cell(role: Role, written: str, value: Any) -> str:
+    """Return a cell, a dash for none; numbers that are written with signs or commas are sorted by their value."""
     if pd.isna(value):
         return "<td>–</td>"
-    if column.role in ("number", "p") and isinstance(value, float) and not cell.replace(".", "", 1).isdigit():
-        return f'<td data-order="{value:.6g}">{cell}</td>'
-    return f"<td>{cell}</td>"
+    if role in ("number", "p") and isinstance(value, float) and not written.replace(".", "", 1).isdigit():
+        return f'<td data-order="{value:.6g}">{written}</td>'
+    return f"<td>{written}</td>"
 
 
 def _box(classes: str, n_columns: int) -> str:
