@@ -165,6 +165,10 @@ for fold in ("fold_{}", "fold{}", "cv{}", "split_{}"):
     INPUTS[f"folders {fold} below algorithms"] = Input(at(*crossed(AB, names, ["log.csv"])), FOLDED)
     INPUTS[f"folders {fold} above algorithms"] = Input(at(*crossed(names, AB, ["log.csv"])), FOLDED)
     INPUTS[f"files of algorithm and {fold}"] = Input(at(*(f"{a}_{name}.csv" for a in AB for name in names)), FOLDED)
+for run, right in (("fold_{}", FOLDED), ("seed_{}", TWO)):
+    INPUTS[f"files of algorithms below folders {run}"] = Input(
+        at(*crossed([run.format(number) for number in RUNS], [f"{a}.csv" for a in AB])), right
+    )
 INPUTS["folds of seeds"] = Input(
     at(*crossed(AB, ["seed_0", "seed_1", "seed_2"], ["fold_0", "fold_1"], ["log.csv"])),
     replace(FOLDED, run="run, fold", runs=6, says="repeats of the same folds"),
@@ -228,6 +232,7 @@ INPUTS["files of a table of each task"] = Input(
     },
     replace(OF_ENVS, algorithm="algo", run="seed"),
 )
+INPUTS["algorithm=ada,seed=0"] = Input(at(*(f"algorithm={a},seed={run}/log.csv" for a in AB for run in RUNS)), TWO)
 INPUTS["files of a task and an algorithm without a seed"] = Input(
     at(*(f"{task}_{a}.csv" for task in ("hopper", "walker") for a in AB)),
     Asks(

@@ -199,3 +199,16 @@ def test_paths_that_the_source_does_not_know_are_labels_like_others(tmp_path):
     changed.attrs = frame.attrs
     assert changed.curves.to_dataarray(run="run_path", algorithm=None).sizes["run"] == 4
     assert changed.curves.to_dataarray()["algorithm"].attrs["long_name"] == "config/algo"
+
+
+def test_a_log_beside_folders_of_runs_is_named_and_most_runs_are_read(tmp_path):
+    for place in ("a/0", "a/1", "b/0", "b/1"):
+        write(tmp_path / place / "log.csv", "step,loss\n0,3\n1,2\n")
+    write(tmp_path / "summary.csv", "algo,mean\na,2\nb,2\n")
+    with refused("path", names=r"'summary\.csv' do not say algorithm and run") as caught:
+        labelled.read(tmp_path)
+    names = dict(caught.value.cure.calls[0].options)["names"]
+    assert names == "{algorithm}/{run}/log.csv"
+    with pytest.warns(UserWarning, match=r"1 logs do not match and are left out, such as 'summary\.csv'"):
+        frame = labelled.read(tmp_path, names=names)
+    assert len(frame) == 8

@@ -19,7 +19,7 @@ CONFIG = "config/"  # before the names of columns that hold the configuration of
 TRIAL = "trial_number"  # the column of trials of a search
 OF_TRIAL = "params_"  # before those of the settings of a trial, as Optuna writes them
 NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
-    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_. ]*(?:seed|run|rep|trial|fold)|[-_. ]+(?:[sr]|cv|split|resample)?)"
+    r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_., ]*(?:seed|run|rep|trial|fold)|[-_., ]+(?:[sr]|cv|split|resample)?)"
     r"[-_=. ]*(?P<run>\d+)",
     re.IGNORECASE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -306,7 +307,9 @@ def _by_themselves(root: Path, logs: Sequence[Path], source: Source, taken: str)
         goes_on = f"{later[0].name if len(later) == 1 else f'{len(later)} logs'} taken to go on with runs called alike"
         taken = "; ".join(filter(None, [taken, goes_on]))
     log = next((each[0] for place, each in places_of.items() if len(place) != _LEVELS), files[0][0])
-    pattern = path_pattern(root, log, source.home_of(log))
+    ((depth, _),) = Counter(map(len, places_of)).most_common(1)
+    usual = next(each[0] for place, each in places_of.items() if len(place) == depth)
+    pattern = path_pattern(root, usual, source.home_of(usual))
     values = {str(name): settings[name].tolist() for name in settings}
     places = Places(str(root), log.relative_to(root).as_posix(), pattern, paths, values, taken, are_files)
     labels = pd.concat([pd.DataFrame({RUN_PATH: paths}), settings], axis=1)

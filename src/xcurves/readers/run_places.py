@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from xcurves.core.direction import looks_like_score
@@ -43,7 +43,7 @@ def _are_runs(places: Mapping[tuple[str, ...], Sequence[Path]], source: Source) 
     """Return whether files are runs, or algorithms, by themselves: numbers, or several of a folder that measure alike.
 
     Files of one folder that measure different things, such as train.csv and eval.csv, are of one run; so are those of
-    a folder that is called like a run.
+    a folder that is called like a run, unless its files must name the algorithms.
     """
     stems = [SUFFIX.sub("", log.name) for files in places.values() for log in files]
     several = [files for files in places.values() if len(files) > 1]
@@ -53,9 +53,17 @@ def _are_runs(places: Mapping[tuple[str, ...], Sequence[Path]], source: Source) 
         return False
     if all(stem.isdecimal() for stem in stems):
         return True
-    folders = [place[-1] for place in places if place]
-    if not several or (folders and (numbered_runs(folders) is not None or all(map(RUN_LABEL.fullmatch, folders)))):
+    if not several or _name_runs(places):
         return False
     if any(map(looks_like_score, stems)):  # return.csv and loss.csv of a run have a value each
         return False
     return all(re.search(r"\d", stem) for stem in stems) or source.measure_alike(several[0][:2])
+
+
+def _name_runs(places: Iterable[tuple[str, ...]]) -> bool:
+    """Return whether folders name runs, below others or with an algorithm."""
+    found = list(filter(None, places))
+    if not found or all(RUN_LABEL.fullmatch(name) for place in found for name in place):
+        return False
+    last = [place[-1] for place in found]
+    return numbered_runs(last) is not None or all(map(RUN_LABEL.fullmatch, last))
