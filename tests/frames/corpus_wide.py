@@ -297,6 +297,27 @@ INPUTS["wide, columns of steps beside tasks"] = Input(
         {"epoch_{training": Read("algo", "seed", "training", "score", ("task",), False, 2, 2, 3, 2)},
     ),
 )
+INPUTS["wide, columns of steps of which the first are all 0"] = Input(
+    one(lambda: at_epochs().assign(epoch_0=0)),
+    Asks(
+        "whether columns are steps of training", 1, {"epoch_{training": Read(training="training", levels=3, n_tasks=2)}
+    ),
+)
+INPUTS["wide, columns of tasks along steps"] = Input(
+    one(
+        lambda: rows(algo=["ada", "bob"], seed=[0, 1], step=[0, 5, 9], value="Hopper").assign(
+            Walker2d=np.arange(12) / 7, Ant=np.arange(12) / 9
+        )
+    ),
+    Asks(
+        "whether columns are tasks, or which one is the score",
+        4,
+        {
+            "--columns '{task}'": Read("algo", "seed", "step", "score", ("task",), False, 2, 2, 3, 3, says=NO_NAME),
+            "--value Ant": Read("algo", "seed", "step", "Ant", (), False, 2, 2, 3),
+        },
+    ),
+)
 INPUTS["a rate of errors is a score before a loss"] = Input(
     one(lambda: rows(algo=["ada", "bob"], seed=[0, 1, 2], value="error_rate").assign(loss=np.arange(6) / 7)),
     Read("algo", "seed", None, "error_rate", (), True, 2, 3),

@@ -10,7 +10,7 @@ import pandas as pd
 from xcurves.core.doubts import MOST, Choice
 from xcurves.core.names import is_step
 from xcurves.frames.reading import Doubt, Found, as_list, compared, either
-from xcurves.frames.roles import names_score, says_statistic
+from xcurves.frames.roles import names_score, numeric_columns, says_statistic
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_columns import summary_columns
 from xcurves.say.numbers import listed as in_words
@@ -25,9 +25,7 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
     algorithm = found.roles.get("algorithm")
     if algorithm is None or found.unnamed is not None:
         return None
-    if found.roles.get("training") is not None or any(map(names_score, columns)):
-        return None
-    if sum(map(says_statistic, columns)) > 1:
+    if any(map(names_score, columns)) or sum(map(says_statistic, columns)) > 1:
         return None
     if "score" in found.typed or _SCORE in found.frame:
         return None
@@ -61,7 +59,9 @@ def _steps_among(found: Found, columns: Sequence[str]) -> Doubt | None:
     begin = begins.pop()
     if begin and not is_step(begin):
         return None
-    words = f"{compared(found.frame, found.roles)}, at {len(columns):,} steps"
+    # those whose scores are all equal, or whole numbers, are steps too
+    n_steps = sum(bool(re.fullmatch(rf"{begin}\d+", name)) for name in numeric_columns(found.frame))
+    words = f"{compared(found.frame, found.roles)}, at {n_steps:,} steps"
     choice = Choice({"columns": f"{begin}{{training,\\d+}}"}, words)
     question = f"does not say whether columns are steps of training ({either(columns)})"
     return Doubt({}, (choice,), question)
