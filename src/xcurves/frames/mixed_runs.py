@@ -96,7 +96,7 @@ def _choices_of_steps(
     chosen: dict[str, Any] = {"training": step}
     if rest:
         chosen["tasks"] = [*named.extra, *rest]
-    words = f"{compared(frame, known | chosen)}, at {how_many(frame[step].nunique(), 'step')}"
+    words = f"{compared(frame, {**known, **chosen})}, at {how_many(frame[step].nunique(), 'step')}"
     if (frame.groupby([*named.keys, *rest], observed=True)[step].diff() < 0).any():
         chosen["duplicates"] = "last"
         words += f", rows sorted by {step}"
