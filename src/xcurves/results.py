@@ -54,16 +54,21 @@ def prepare(result: xr.Dataset) -> tuple[ResultKind, xr.Dataset]:
     compared = {"algorithm"} & {dim for var in kind.variables.values() for dim in var.core}
     selected = [dim for dim in (*kind.own_dims(), *compared) if dim in result.coords and not result[dim].dims]
     for dim in selected:
-        label = result[dim].variable.set_dims([dim])
+        label = _along(dim, result[dim])
         of_dim = [name for name, var in kind.variables.items() if name in result and dim in var.dims]
         result = result.drop_vars(dim)
         restored = {name: result[name].expand_dims(dim) for name in of_dim}
         in_order = {name: each.transpose(..., *_core_of(kind, each)) for name, each in restored.items()}
         result = result.assign(in_order).assign_coords({dim: label})
         beside = [name for name, var in kind.coordinates().items() if var.dims == (dim,) and name in result.coords]
-        result = result.assign_coords({name: result[name].variable.set_dims([dim]) for name in beside})
+        result = result.assign_coords({name: _along(dim, result[name]) for name in beside})
     _refuse_changed(kind, result)
     return kind, result
+
+
+def _along(dim: str, label: xr.DataArray) -> xr.Variable:
+    """Return one label as a coordinate along a dim."""
+    return xr.Variable((dim,), np.atleast_1d(label.to_numpy()), label.attrs)
 
 
 def _core_of(kind: ResultKind, variable: xr.DataArray) -> list[str]:
