@@ -144,7 +144,7 @@ def test_runs_without_a_score_and_rows_that_are_left_out_are_said(n_levels, caps
             1: ["1 row has no score and counts as no run"],
             3: [
                 "1 run (algorithm 'low', run 2) has rows but no score, and counts as no run",
-                "2 rows equal to another in every column are left out",
+                "left out 2 rows equal to another in every column",
             ],
         }[n_levels]
     )

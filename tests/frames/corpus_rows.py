@@ -312,13 +312,13 @@ INPUTS["all runs end at once"] = Input(one(lambda: ending(3).assign(**{"return":
 INPUTS["pooled runs"] = Input(one(lambda: stepped([0, 10, 20, 0, 10, 20]).drop(columns="seed")), Refuses("epeat"))
 INPUTS["two restarts of a run"] = Input(
     one(lambda: stepped([0, 10, 20, 10, 20, 30, 20, 30, 40])),
-    replace(levels(5), says="4 runs restarted at a lower level, 16 rows of before are left out"),
+    replace(levels(5), says="4 runs restarted at a lower level, which leaves out 16 rows of before"),
 )
 INPUTS["restart in one task"] = Input(
     one(
         lambda: pd.concat([stepped([0, 10, 20, 30]).assign(env="x"), stepped([0, 10, 20, 10, 20, 30]).assign(env="y")])
     ),
-    replace(levels(4), tasks=("env",), n_tasks=2, says="8 rows of before are left out"),
+    replace(levels(4), tasks=("env",), n_tasks=2, says="which leaves out 8 rows of before"),
 )
 INPUTS["metrics in turn, one selected"] = Input(
     one(
@@ -337,7 +337,7 @@ INPUTS["counting goes on"] = Input(
 )
 INPUTS["began again, which is typed"] = Input(
     one(lambda: stepped([1, 2, 3, 1, 2, 3])),
-    replace(levels(3), says="12 rows of before are left out"),
+    replace(levels(3), says="which leaves out 12 rows of before"),
     ("--duplicates", "purge"),
 )
 INPUTS["runs in several files"] = Input(

@@ -47,7 +47,7 @@ def test_a_restart_takes_the_rows_from_its_first_step_on():
     assert curves.training.values.tolist() == [0, 10, 20, 25, 35]
     assert curves.squeeze().values.tolist() == [0, 1, 4, 5, 6]
     assert curves.attrs["history"] == (
-        "to_dataarray(duplicates='purge'): 1 run restarted at a lower level, 2 rows of before are left out"
+        "to_dataarray(duplicates='purge'): 1 run restarted at a lower level, which leaves out 2 rows of before"
     )
 
 
@@ -138,7 +138,7 @@ def test_equal_rows_are_one_and_counted():
     for doubled in (pd.concat([frame, frame]), frame.loc[[0, 0, 1, 1, 2, 2]]):
         curves = doubled.curves.to_dataarray("y")
         assert curves.squeeze().values.tolist() == [5, 6, 7]
-        assert "3 rows equal to another in every column" in curves.attrs["history"]
+        assert "left out 3 rows equal to another in every column" in curves.attrs["history"]
     # A run that begins with an equal score is no copy.
     anew = run_of([0, 1, 2, 0, 1, 2], [0.0, 0, 0, 0, 1, 2])
     with refused("frame", cure="frame.curves.to_dataarray(value='y', ", names="their first level"):

@@ -24,7 +24,7 @@ def test_a_run_that_failed_has_the_worst_score(state, value, worst):
     curves = runs(state, value=value).curves.to_dataarray()
     assert curves.sel(algorithm="a", run=0).item() == worst
     assert int(np.isfinite(curves).sum()) == 5
-    assert "1 rows are of runs that failed" in curves.attrs["history"]
+    assert "one row of runs that failed" in curves.attrs["history"]
 
 
 def test_a_run_that_was_killed_is_asked_and_counts_as_it_is_said():

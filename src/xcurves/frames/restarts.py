@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
-from xcurves.core.doubts import MOST, Choice, Doubtful
+from xcurves.core.doubts import MOST, Choice, Doubtful, how_many
 from xcurves.core.known import Duplicates
 from xcurves.frames.mixed_runs import Named, asks, choices_of, is_clock, say_unused, telling_apart
 from xcurves.frames.reading import compared
@@ -108,15 +108,14 @@ def in_order(
     if left.any():
         lines.append(
             f"to_dataarray(duplicates='purge'): {_n_curves(steps, left)} restarted at a lower level, "
-            f"{left.sum()} rows of before are left out"
+            f"which leaves out {how_many(int(left.sum()), 'row')} of before"
         )
     if duplicates == "raise":
         rest = steps.only(~left)
         copies = np.concatenate([copies, rest.row[_copies(frame, rest, named)]])
     if copies.size:
-        lines.append(
-            f"to_dataarray(duplicates='first'): {len(copies)} rows equal to another in every column are left out"
-        )
+        n_copies = how_many(len(copies), "row")
+        lines.append(f"to_dataarray(duplicates='first'): left out {n_copies} equal to another in every column")
     gone = np.concatenate([steps.row[left], copies])
     return Ordered(np.setdiff1d(kept, gone), level, lines)
 

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from xcurves.core import short_runs
+from xcurves.core.doubts import how_many
 from xcurves.core.names import ending_of
 from xcurves.frames.reading import Reading
 from xcurves.frames.rows import SAY_FAILED, order_of, worst_score
@@ -47,7 +48,7 @@ class Failures(NamedTuple):
         """Return what is said of them."""
         if has_levels:
             return f"levels after the last score {SAY_FAILED} have the worst one, as {self.state} says"
-        return f"{int(self.rows.sum()):,} rows are {SAY_FAILED}, as {self.state} says"
+        return f"{how_many(int(self.rows.sum()), 'row')} {SAY_FAILED}, as {self.state} says"
 
     def after_last(self, rows: Rows, curve: NDArray[np.int64], of_task: int) -> Rows:
         """Return rows with the worst score at the level after the last of each run that failed, if its task has one.
