@@ -17,6 +17,7 @@ import xcurves
 from frames import (
     corpus,
     corpus_folders,
+    corpus_long,
     corpus_near_misses,
     corpus_rows,
     corpus_searches,
@@ -40,6 +41,7 @@ from xcurves.frames.make_curves import rows_said
 SETS = (
     corpus,
     corpus_folders,
+    corpus_long,
     corpus_near_misses,
     corpus_rows,
     corpus_searches,

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 import xcurves
-from xcurves.cli.options import WORST, command_with, not_found, repeats_scores
+from xcurves.cli.options import WORST, command_with, needs_filling, not_found
 from xcurves.cli.score_options import with_direction
 from xcurves.cli.sources import Table, read_as
 from xcurves.core import direction, labels, short_runs, validation
@@ -208,8 +208,7 @@ def _cures_of_short_runs(
 ) -> dict[short_runs.RunsShort, Cure]:
     """Return the options that say what short runs are, with what a failed run then needs."""
     cures = dict(short_runs.OPTIONS)
-    takes_failures = "baseline" in options
-    if not (takes_failures or options.fill_failed or repeats_scores(options)):
+    if needs_filling(options):
         filled = call(".curves.fill_failed", WORST)
         cures["failed"] = Cure(give(runs_short="failed").then(filled))
     return cures
@@ -221,11 +220,12 @@ def _warn_of_unscored(table: Table, value: str, options: argparse.Namespace) -> 
     said = unscored(table.frame, value, table.columns)
     if not said or has_states or options.missing_scores == "failed":
         return []
-    failed, cure = "they failed", "--missing-scores failed"
+    failed = "they failed"
     if "training" not in table.columns:
-        failed, cure = "such runs failed", f"{cure} --fill-failed worst"
+        failed = "such runs failed"
     elif said.startswith("1 "):
         failed = "it failed"
+    cure = "--missing-scores failed --fill-failed worst"
     warnings.warn(f"--value {value}: {said}. If {failed}: {cure}", UserWarning, stacklevel=2)
     return [said]
 

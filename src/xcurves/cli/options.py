@@ -272,6 +272,11 @@ def repeats_scores(options: argparse.Namespace) -> bool:
     return getattr(options, "ledger", None) is not None
 
 
+def needs_filling(options: argparse.Namespace) -> bool:
+    """Return whether it is to be said what failed runs count as: the command takes no -inf, and nothing says it yet."""
+    return not ("baseline" in options or options.fill_failed or repeats_scores(options))
+
+
 def _failed_score(given: str) -> str | float:
     """Return what `--fill-failed` says that failed runs count as."""
     if given == WORST:

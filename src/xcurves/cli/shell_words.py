@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xcurves.cli.options import NONE, command_with, repeats_scores
+from xcurves.cli.options import NONE, WORST, command_with, needs_filling, repeats_scores
 from xcurves.core.labels import DIMS
 from xcurves.core.refusal import UNSAID, Audience, Call, Choices, Proposal, Refusal, Verbatim, Words
 
@@ -61,6 +61,8 @@ class Shell(Audience):
         """Return the whole command that settles a question."""
         added = self.options_of(proposal.settles)
         assert added is not None
+        if ("missing_scores", "failed") in dict(proposal.settles.options).items() and needs_filling(self.options):
+            added += ["--fill-failed", WORST]
         return command_with(self.options, added)
 
     def options_of(self, call: Call) -> list[str] | None:

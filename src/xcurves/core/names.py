@@ -66,6 +66,8 @@ OF_PLACE = names_in(
     "id uuid path dir directory folder file time date timestamp host hostname port gpu device logdir output name tag "
     "tags notes wandb pid version"
 )
+# Words of keys that say on what machine and of which code.
+OF_MACHINE = names_in("commit sha git revision workers threads cpus slurm partition node machine platform cuda python")
 # Dims, columns and coordinates whose labels name the metric.
 METRICS = names_in("metric metrics metric_name measure measures tag tags criterion scorer")
 # Of a run, at which amount of training; which of its trials; and when. None tells algorithms, runs or tasks apart.

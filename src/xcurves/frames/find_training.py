@@ -51,6 +51,8 @@ def _check_training(so_far: Found, found: Sequence[str], training: str, score: s
         return
     if is_clock(training) and _has_design(so_far, scored, training):
         so_far.roles["training"] = None  # what runs are is asked
+        if not so_far.runs:
+            so_far.inferred = so_far.inferred | {"training": None}
         return
     stuck = [name for name in roles.constant_steps(scored) if name not in so_far.used]
     if is_clock(training) and so_far.runs and (stuck or scored[training].min() > roles.UNIX):
@@ -103,7 +105,11 @@ def _order_by_clock(so_far: Found, scored: pd.DataFrame, step: str, keys: Sequen
 
 
 def _has_design(so_far: Found, scored: pd.DataFrame, clock: str) -> bool:
-    """Return whether columns that nothing uses tell the rows of each run apart: then a clock is no training."""
+    """Return whether columns that nothing uses tell the rows of each run apart: then a clock is no training.
+
+    Where no column names runs, those of which each label has several rows say so too.
+    """
     used = [*so_far.used, *so_far.others, *so_far.constant, clock]
-    found = unnamed_of(scored, used, so_far.runs) if so_far.runs else None
-    return found is not None and bool(found.telling)
+    keys = so_far.runs or so_far.keys("tasks", "algorithm")
+    found = unnamed_of(scored, used, keys) if keys else None
+    return found is not None and bool(found.telling or not so_far.runs)

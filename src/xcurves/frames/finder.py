@@ -23,7 +23,7 @@ from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_columns import without_text_summaries
-from xcurves.frames.wide_tables import doubt_of_columns, long_form
+from xcurves.frames.wide_tables import TASK, doubt_of_columns, long_form, tasks_in
 from xcurves.say.numbers import listed as in_words
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ else:
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
+_SHOWN = 4  # settings that are named
 
 
 def read_frame(frame: pd.DataFrame, given: Mapping[str, Any] | None = None) -> Reading:
@@ -115,11 +116,15 @@ class _Finder(Found):
         self._find_runs()
         self._find_algorithm(told)
         self._settle_items()
+        self._cut_names_of_runs()
         self._find_score(told)
         self._find_settings()
         find_training(self, told)
         self._number_runs()
         self._find_missing()
+        settings = unnamed.fixed_settings(self)
+        if settings:
+            self.made.append(f"{in_words(settings, _SHOWN)} not used: one value for each algorithm")
         if wide:
             self.made.insert(0, wide.removeprefix(", "))
         score = self.roles.get("score")
@@ -259,6 +264,18 @@ class _Finder(Found):
             self.made.append(f"tasks of one {self.passage} belong together")
         if self.constant:
             self.made.append(f"{', '.join(self.constant)} not used: the same in all rows of a task")
+
+    def _cut_names_of_runs(self) -> None:
+        """Make a column of what names of runs begin with, which may be tasks, where no other column is of them."""
+        run = self.roles["run"]
+        if run is None or self.roles["algorithm"] is None or self.roles["tasks"] or TASK in self.frame:
+            return
+        if self.matched or len(as_list(self.typed.get("run"))) > 1:
+            return
+        tasks = tasks_in(self.frame[run])
+        if tasks is not None:
+            self.frame = self.frame.assign(**{TASK: tasks})
+            self.cut = f"{tasks.iloc[0]!r} of {run} {self.frame[run].iloc[0]!r}"
 
     # numbers
 

@@ -18,6 +18,8 @@ from xcurves.core.labels import DIMS
 from xcurves.core.refusal import Text, Verbatim, give
 from xcurves.frames.columns import unused_labels, unused_numbers
 from xcurves.frames.reading import OF_FRAME, Doubt, Found, as_list, compared, proposal
+from xcurves.frames.roles import n_labels
+from xcurves.frames.wide_tables import ROW
 from xcurves.kernels.ragged import Rows
 
 _SHOWN = 3  # labels in a message
@@ -84,9 +86,7 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     return [*_choices_of_steps(frame, apart, named, known), *choices]
 
 
-def _choices_of_steps(
-    frame: pd.DataFrame, apart: Sequence[Any], named: Named, known: Mapping[str, Any]
-) -> list[Choice]:
+def _choices_of_steps(frame: pd.DataFrame, apart: Sequence[Any], named: Named, known: dict[str, Any]) -> list[Choice]:
     """Return the reading in which the numbers with the most labels are steps and the other columns tasks, if any."""
     steps = [name for name in apart if is_numeric_dtype(frame[name])]
     if not steps:
@@ -101,6 +101,27 @@ def _choices_of_steps(
         chosen["duplicates"] = "last"
         words += f", rows sorted by {step}"
     return [Choice(chosen, words)]
+
+
+def choices_by_order(frame: pd.DataFrame, named: Named) -> list[Choice]:
+    """Return the readings in which repeated rows of each run are steps, tasks or further runs, in their order."""
+    known = {role: column for role, column in named.roles.items() if role != "score"}
+    given: dict[str, Any] = {dim: named.given_columns(dim) for dim in named.dims if dim in ("algorithm", "run")}
+    if "training" in named.dims:
+        given["training"] = named.dims["training"]
+    if named.extra:
+        given["tasks"] = list(named.extra)
+    numbers = frame.groupby(named.keys, observed=True).cumcount()
+    numbered = frame.assign(**{ROW: numbers})
+    choices = []
+    if "training" not in {*named.dims, *named.given}:
+        words = f"{compared(frame, known)}, at {how_many(int(numbers.max()) + 1, 'step')}, in the order of rows"
+        choices.append(Choice(given | {"training": ROW}, words))
+    if len(set(frame.groupby(named.keys, observed=True).size())) > 1:
+        return choices
+    tasks, run = {"tasks": [*named.extra, ROW]}, {"run": [*named.given_columns("run"), ROW]}
+    choices.append(Choice(given | tasks, f"{compared(numbered, known | tasks)}, tasks in the order of rows"))
+    return [*choices, Choice(given | run, compared(numbered, known | run))]
 
 
 def ask_of_ends(frame: pd.DataFrame, rows: Rows, of_task: int, named: Named) -> None:
@@ -153,19 +174,21 @@ def _rungs_of(frame: pd.DataFrame, used: Sequence[Any]) -> list[str]:
 
 
 def telling_apart(
-    frame: pd.DataFrame,
+    every: pd.DataFrame,
+    rows: NDArray[np.int64],
     curve: NDArray[np.int64],
     level: NDArray[np.float64],
     used: Sequence[Any],
 ) -> list[Any]:
     """Return the unused columns with whose labels the level of each run rises from row to row, none if it does not.
 
-    Steps and clocks are no labels.
+    `rows` are those of `every` row that are looked at. Steps and clocks are no labels, nor are names of single rows.
     """
+    frame = every.iloc[rows]
     apart = [
         name
         for name in (*unused_labels(frame, used), *unused_numbers(frame, used))
-        if not is_clock(frame[name]) and not names.is_step(name)
+        if not is_clock(frame[name]) and not names.is_step(name) and n_labels(every[name]) < len(every)
     ]
     if not apart or not _all_rise(frame, curve, level, apart):
         return []

@@ -226,6 +226,7 @@ class Found:
     settings: tuple[str, ...] = ()  # columns of a grid that tells rows of a run apart
     inferred: dict[str, Any] = field(default_factory=dict)  # what is said with each reading of these
     constant: tuple[str, ...] = ()  # columns that are the same in all rows of a task
+    cut: str = ""  # in words what the column of tasks has, where it is made of names of runs
 
     @property
     def used(self) -> list[str]:

@@ -201,12 +201,7 @@ def _restarts(frame: pd.DataFrame, steps: _Steps, named: Named) -> Flags:
     if not goes_back.any():
         return falls
     falling = steps.with_any(goes_back)
-    apart = telling_apart(
-        frame.iloc[steps.row[falling]],
-        steps.curve[falling],
-        steps.level[falling],
-        named.used,
-    )
+    apart = telling_apart(frame, steps.row[falling], steps.curve[falling], steps.level[falling], named.used)
     training = named.dims["training"]
     if apart:
         question = f"{say_unused(frame, apart)}, and {_say_falls(frame, steps, falls, named)}"
@@ -236,7 +231,7 @@ def _refuse_repeats(frame: pd.DataFrame, steps: _Steps, unclear: Flags, named: N
     """Ask about rows in no order of which columns that are not used tell those apart that repeat a level."""
     curve, level, row = steps.curve[unclear], steps.level[unclear], steps.row[unclear]
     order = np.lexsort((level, curve))
-    apart = telling_apart(frame.iloc[row[order]], curve[order], level[order], named.used)
+    apart = telling_apart(frame, row[order], curve[order], level[order], named.used)
     if apart:
         question = f"{say_unused(frame, apart)}, and rows repeat a ({', '.join(map(str, named.keys))})"
         in_order = f"rows sorted by {named.dims['training']}"

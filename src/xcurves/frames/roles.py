@@ -55,7 +55,8 @@ _FIRST_STEPS = (
     "it",
     "epoch",
 )
-SETTINGS = (CONFIG, "param_", OF_TRIAL)
+OF_SEARCH = ("param_", OF_TRIAL)
+SETTINGS = (CONFIG, *OF_SEARCH)
 _MOST_LABELS = 50
 _MOST_CELLS = 1_000  # of a column of text that are looked at
 _FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law

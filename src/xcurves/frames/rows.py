@@ -17,13 +17,13 @@ from xcurves.core.labels import DIMS
 from xcurves.core.names import is_metric, words_of
 from xcurves.core.refusal import Call, call
 from xcurves.frames.columns import JOINED, numbers
-from xcurves.frames.mixed_runs import Named, asks, choices_of, say_unused, telling_apart
+from xcurves.frames.mixed_runs import Named, asks, choices_by_order, choices_of, say_unused, telling_apart
 from xcurves.kernels.ragged import Rows
 
 _KEPT = {
+    "mean": "the mean of the rows of each",
     "first": "the first row of each",
     "last": "the last row of each",
-    "mean": "the mean of the rows of each",
 }
 SAY_FAILED = "of runs that failed"
 OF_READING = "reading: "  # before steps of the history that the reading of a frame made
@@ -144,7 +144,7 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
     if len(repeated) == 1:
         count = "1 row repeats"
     by_row = np.argsort(order)
-    apart = telling_apart(frame.iloc[order[by_row]], rows.curve[by_row], rows.level[by_row], named.used)
+    apart = telling_apart(frame, order[by_row], rows.curve[by_row], rows.level[by_row], named.used)
     if len(apart) == 1 and words_of(apart[0])[-1:] in (["episode"], ["episodes"]):
         mean = Choice({"duplicates": "mean"}, f"the mean of the episodes at each {named.dims.get('training', 'run')}")
         return asks(f"{count} a ({', '.join(map(str, named.keys))}), with another {apart[0]!r} each", [mean], named)
@@ -153,8 +153,8 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
     if apart:
         question = f"{say_unused(frame, apart)}, and {question}"
         choices = choices_of(frame, apart, named)
-    elif "run" in named.dims:
-        question += f". If they are further runs, give each a label of its own in {named.dims['run']!r}"
+    elif "run" in named.dims and "columns" not in named.given:
+        choices = choices_by_order(frame, named)
     choices += [Choice({"duplicates": how}, words) for how, words in _KEPT.items()]
     return asks(question, choices[:MOST], named)
 

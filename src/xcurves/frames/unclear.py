@@ -48,7 +48,7 @@ def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
         or _doubt_of_direction(found, given, told)
     )
     of_columns = _doubt_of_columns(found, given, is_asked=doubt is not None)
-    if of_columns is not None and doubt is not None and doubt.choices and "algorithm" in doubt.unknown:
+    if of_columns is not None and doubt is not None and doubt.choices and doubt.unknown:
         question = f"{unknown_words(doubt)}, or {of_columns.question}"
         return Doubt(doubt.unknown, (*doubt.choices[: MOST - 1], *of_columns.choices), question)
     if of_columns is not None or set(found.missing) != {"score"}:
@@ -106,6 +106,10 @@ def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> D
     if pattern.scores:
         settles["score"] = pattern.scores[0]
     compares = ", ".join(how_many(len({match[dim] for match in matches}), dim) for dim in dims)
+    labels = found.roles.get("algorithm")
+    if "algorithm" in dims and labels in given and "tasks" not in named:  # which are of something else then
+        settles["tasks"] = [*found.roles["tasks"], labels]
+        compares += f", {how_many(len(given[settles['tasks']].drop_duplicates()), 'task')}"
     things = " and ".join(f"{dim}s" for dim in dims)
     return Doubt({}, (Choice(settles, compares),), f"has columns that seem to be scores of {things}")
 
@@ -367,10 +371,20 @@ def _choices_of_rivals(found: Found, columns: Sequence[str], fitting: Sequence[C
 
 
 def _choices_of_runs(found: Found) -> list[Choice]:
-    """Return the readings in which several columns of runs are one, or the rows of each label of one are."""
+    """Return the readings in which one of several columns is the run and the others are tasks, or all are one.
+
+    Or the rows of each label of one are.
+    """
     columns = found.missing["run"]
     if len(columns) < 2 or repeats(found.frame, found.roles | {"run": columns}):
         return []
+    columns = _telling(found, "run", columns)
+    with_tasks = []
+    for name in columns:
+        rest = [other for other in columns if other != name]
+        if rest and not any(dim_of(other) == "run" for other in rest):
+            chosen = {"run": name, "tasks": [*as_list(found.roles.get("tasks")), *rest]}
+            with_tasks.append(Choice(chosen, compared(found.frame, found.roles | chosen)))
     joined = Choice({"run": columns}, compared(found.frame, found.roles | {"run": columns}))
     means = [
         Choice(
@@ -379,7 +393,7 @@ def _choices_of_runs(found: Found) -> list[Choice]:
         )
         for name in columns
     ]
-    return [joined, *means][:MOST]
+    return [*with_tasks[:2], joined, *means][:MOST]
 
 
 def _of_curves(found: Found, choices: Sequence[Choice]) -> list[Choice]:
@@ -430,11 +444,11 @@ def _of_several_runs(found: Found, choices: Sequence[Choice]) -> list[Choice]:
 
 
 def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:
-    """Return the readings in which all columns are used: one is the algorithm and the others tasks, or all are.
+    """Return the readings in which columns tell rows apart together: one is the algorithm and the others tasks, or all.
 
     Of several of numbers that with the most labels may be the steps of training.
     """
-    columns = sorted(columns, key=lambda name: pd.api.types.is_numeric_dtype(found.frame[name]))
+    columns = _telling(found, "algorithm", columns)
     together: dict[str, Any] = {"algorithm": list(columns)}
     of_one, of_steps = _with_the_rest(found, columns), _with_steps(found, columns)
     if set(columns) <= set(found.settings):  # hyperparameters are rarely tasks
@@ -445,6 +459,16 @@ def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:
     return [
         Choice(chosen, compared(found.frame, known)) for chosen, known in readings if not repeats(found.frame, known)
     ]
+
+
+def _telling(found: Found, role: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns of which a role needs all to tell rows apart; of labels and numbers that do, the labels."""
+    needed = sorted(columns, key=lambda name: pd.api.types.is_numeric_dtype(found.frame[name]))
+    for name in needed[:0:-1]:
+        fewer = [other for other in needed if other != name]
+        if not repeats(found.frame, found.roles | {role: fewer}):
+            needed = fewer
+    return needed
 
 
 def _with_the_rest(found: Found, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -14,11 +14,23 @@ import pandas as pd
 
 from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.doubts import MOST, Choice, how_many
-from xcurves.core.names import CONFIG, OF_PLACE, STATES, dim_of, is_clock, is_fold, is_rung, is_step, rank_of, words_of
+from xcurves.core.names import (
+    CONFIG,
+    OF_MACHINE,
+    OF_PLACE,
+    STATES,
+    dim_of,
+    is_clock,
+    is_fold,
+    is_rung,
+    is_step,
+    rank_of,
+    words_of,
+)
 from xcurves.frames import roles
 from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, keys_of
 from xcurves.frames.roles import NO_NAME, n_labels
-from xcurves.frames.wide_tables import ROW
+from xcurves.frames.wide_tables import ROW, TASK
 from xcurves.say.numbers import listed as in_words
 
 _MOST_LABELS = 50  # of a column that tells no single rows apart
@@ -118,7 +130,7 @@ def _is_balanced(frame: pd.DataFrame, keys: Sequence[str], name: str) -> bool:
 def factors_of(found: Found) -> list[str]:
     """Return the unused columns of which each run has one label and each algorithm all, equally often but for 2 times.
 
-    They may be tasks, or settings, over which runs would be pooled.
+    They may be tasks, or settings, over which runs would be pooled; settings need several runs of each only.
     """
     algorithm = as_list(found.roles.get("algorithm"))
     if found.numbered or not found.runs or not algorithm or found.roles["run"] == ROW:
@@ -132,9 +144,9 @@ def factors_of(found: Found) -> list[str]:
 def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str]) -> bool:
     """Return whether each run has one label of a column, and each algorithm has all of them."""
     column = runs[name]
-    if name.startswith(roles.SETTINGS):
+    if name.startswith(roles.OF_SEARCH):
         return False  # trials of a search are a sample of them
-    of_place = bool((OF_PLACE - {"name"}) & set(words_of(name))) or rank_of(name, STATES) is not None
+    of_place = bool((OF_PLACE - {"name"} | OF_MACHINE) & set(words_of(name))) or rank_of(name, STATES) is not None
     if of_place or looks_like_score(name) or is_clock(name) or is_step(name) or is_fold(name):
         return False
     if dim_of(name) in ("run", "training"):
@@ -142,9 +154,27 @@ def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str
     if column.isna().any() or n_labels(column) > _MOST_LABELS or varies(found.scored, found.runs, name):
         return False
     n_runs = runs.groupby([*groups, name], observed=True).size()
+    if _is_setting(runs, name) and n_runs.min() > 1:
+        return True  # algorithms may have settings of their own
     n_cells = len(runs[list(groups)].drop_duplicates()) * n_labels(column)
     fewest = 2 if roles.is_measure(column) else 1
     return len(n_runs) == n_cells and bool(fewest <= n_runs.min() and n_runs.max() <= 2 * n_runs.min())
+
+
+def _is_setting(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether a column is called like a setting, or has decimals that may be settings."""
+    return name.startswith(CONFIG) or roles.are_settings(frame, name)
+
+
+def fixed_settings(found: Found) -> list[str]:
+    """Return the unused settings that have one value for each algorithm, and several."""
+    algorithm = found.keys("algorithm")
+    if not algorithm:
+        return []
+    used = [*found.used, *found.others, *found.constant]
+    settings = [name for name in map(str, found.frame.columns) if name not in used and _is_setting(found.frame, name)]
+    settings = [name for name in settings if n_labels(found.frame[name]) > 1]
+    return [name for name in settings if not varies(found.scored, algorithm, name)]
 
 
 def doubt_of_factors(found: Found) -> Doubt | None:
@@ -155,18 +185,37 @@ def doubt_of_factors(found: Found) -> Doubt | None:
         names = [name for name in names if dim_of(name) != "algorithm"]
     if are_said or not names:
         return None
-    tasks, algorithm = as_list(found.roles.get("tasks")), found.typed_or_found("algorithm")
-    readings: list[dict[str, Any]] = [{"tasks": [*tasks, *names]}]
-    if "algorithm" not in found.typed:
-        if dim_of(algorithm[0]) != "algorithm" and len(names) == 1:
-            readings.append({"algorithm": names[0], "tasks": [*tasks, *algorithm]})
-        readings.append({"algorithm": [*algorithm, *names]})
-    choices = [Choice(chosen, compared(found.frame, found.roles | chosen)) for chosen in readings]
-    listed = in_words(names)
+    readings = _readings_of_factors(found, names)
+    listed = in_words([found.cut if name == TASK and found.cut else name for name in names])
     without = compared(found.frame, found.roles)
-    choices.append(Choice({"tasks": tasks or None}, f"{without}, {listed} not used"))
+    choices = [Choice(chosen, compared(found.frame, found.roles | chosen)) for chosen in readings[: MOST - 1]]
+    choices.append(Choice({"tasks": as_list(found.roles.get("tasks")) or None}, f"{without}, {listed} not used"))
     are = "are tasks or settings" if len(names) > 1 else "names tasks, is a setting"
-    return Doubt({}, tuple(choices[:MOST]), f"does not say whether {listed} {are} of the algorithm, or neither")
+    return Doubt({}, tuple(choices), f"does not say whether {listed} {are} of the algorithm, or neither")
+
+
+def _readings_of_factors(found: Found, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what labels could be that each algorithm has: tasks, those of settings in the algorithm or not used."""
+    tasks, algorithm = as_list(found.roles.get("tasks")), found.typed_or_found("algorithm")
+    settings = [name for name in names if _is_setting(found.frame, name)]
+    every: dict[str, Any] = {"tasks": [*tasks, *names]}
+    labels: dict[str, Any] = {"tasks": [*tasks, *(name for name in names if name not in settings)]}
+    may_join = "algorithm" not in found.typed
+    if 0 < len(settings) < len(names):
+        joined = [{"algorithm": [*algorithm, *settings], **labels}] if may_join else []
+        return [*joined, labels, every]
+    readings = [every] if all(_has_each(found.scored, found.keys("algorithm"), name) for name in names) else []
+    if may_join and dim_of(algorithm[0]) != "algorithm" and len(names) == 1:
+        readings.append({"algorithm": names[0], "tasks": [*tasks, *algorithm]})
+    if may_join:
+        readings.append({"algorithm": [*algorithm, *names]})
+    return readings
+
+
+def _has_each(frame: pd.DataFrame, algorithm: Sequence[str], name: str) -> bool:
+    """Return whether each algorithm has each label of a column."""
+    pairs = frame[[*algorithm, name]].drop_duplicates()
+    return len(pairs) == len(pairs[list(algorithm)].drop_duplicates()) * n_labels(pairs[name])
 
 
 def doubt_of_unnamed(found: Found, unnamed: Unnamed) -> Doubt:
@@ -227,13 +276,13 @@ def _compared(found: Found, chosen: Mapping[str, Any]) -> str:
     frame = found.frame
     if chosen.get("run") == ROW:
         frame = frame.assign(**{ROW: range(len(frame))})
-    elif "run" not in chosen and "training" not in chosen:
+    elif "run" not in chosen and chosen.get("training") is None:
         known = {**found.roles, **chosen}
         keys = keys_of(known, "algorithm", "tasks")
         frame = frame.assign(**{ROW: frame.groupby(keys, observed=True).cumcount()})
         chosen = {**chosen, "run": ROW}
     words = compared(frame, {**found.roles, **chosen})
-    if "training" in chosen:
+    if chosen.get("training") is not None:
         words += f", at {how_many(n_labels(frame[chosen['training']]), 'step')}"
     if "duplicates" in chosen:
         words += ", the mean of the rows of each run"

@@ -12,8 +12,8 @@ import pandas as pd
 
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
-from xcurves.core.names import dim_of, names_in, words_of
-from xcurves.frames.reading import Doubt, columns_in
+from xcurves.core.names import dim_of, names_in, seeds_in, words_of
+from xcurves.frames.reading import Doubt, as_list, columns_in
 from xcurves.frames.roles import (
     NO_NAME,
     are_settings,
@@ -26,7 +26,8 @@ from xcurves.frames.roles import (
 from xcurves.frames.wide import Columns, as_asked, of_nameless
 from xcurves.frames.wide_columns import Pattern, fitting_pattern, n_rows_of_scores, runs_pattern, summary_columns
 
-ROW = "row"  # the column of the names or numbers of rows, where it is named and no column says it
+# columns that are made where they are named: of the names or numbers of rows, and of what names of runs begin with
+ROW, TASK = "row", "task"
 _ABOUT = names_in(  # words of columns about others
     "delta diff difference gain p pval pvalue ci lo hi lower upper std sd se sem stderr var variance ratio count n"
 )
@@ -104,16 +105,47 @@ def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.rename(columns={frame.columns[0]: "task"})
 
 
-def with_rows(frame: pd.DataFrame, named: Sequence[Any]) -> pd.DataFrame:
-    """Return a frame with a column `row`, where it is named: its first column if that has no name, or else numbers."""
-    if ROW in frame or not any(isinstance(name, str) and name == ROW for name in named):
+def with_rows(frame: pd.DataFrame, named: Sequence[Any], within: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a frame with a column `row`, where it is named: numbers of rows, `within` the labels of other columns.
+
+    Without those it is the first column if that has no name.
+    """
+    if ROW in frame or ROW not in _texts(named):
         return frame
-    if len(frame.columns) and frame.columns[0] in NO_NAME:
+    if within:
+        made = frame.assign(**{ROW: frame.groupby(list(within), observed=True, dropna=False).cumcount() + 1})
+    elif len(frame.columns) and frame.columns[0] in NO_NAME:
         made = frame.rename(columns={frame.columns[0]: ROW})
     else:
         made = frame.assign(**{ROW: range(1, len(frame) + 1)})
     made.attrs = frame.attrs
     return made
+
+
+def with_cut_names(frame: pd.DataFrame, named: Sequence[Any]) -> pd.DataFrame:
+    """Return a frame with a column `task`, where it is named: what is before the numbers of runs, cola of cola_1."""
+    if TASK in frame or TASK not in _texts(named):
+        return frame
+    runs = [name for name in map(str, frame.columns) if dim_of(name) == "run" or name in _texts(named)]
+    cut = next((tasks for name in runs if (tasks := tasks_in(frame[name])) is not None), None)
+    if cut is None:
+        return frame
+    made = frame.assign(**{TASK: cut})
+    made.attrs = frame.attrs
+    return made
+
+
+def tasks_in(runs: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return what is before the numbers of runs, cola of cola_1, if several begin with the same and not all do."""
+    names = runs.unique().tolist()
+    labels = seeds_in(names) if all(isinstance(name, str) for name in names) else None
+    if labels is None or labels["algorithm"].nunique() < 2:
+        return None
+    return runs.map(dict(zip(names, labels["algorithm"], strict=True)))
+
+
+def _texts(named: Sequence[Any]) -> list[str]:
+    return [name for name in named if isinstance(name, str)]
 
 
 def as_rows(
@@ -127,11 +159,11 @@ def as_rows(
 
     `dims` has what was given of algorithm, run and training; `kept` are columns of tasks and coordinates.
     """
-    run = dims.get("run")
-    runs = run if isinstance(run, list | tuple) else [run]
-    tidy = with_rows(frame, [*runs, *kept])
+    named = [*(name for given in dims.values() for name in as_list(given)), *kept]
     if columns is None:
-        return tidy, []
+        tidy = with_cut_names(frame, named)
+        return with_rows(tidy, named, [name for name in _texts(named) if name in tidy]), []
+    tidy = with_rows(frame, named)
     single = {dim: column for dim, column in dims.items() if isinstance(column, str)}
     return as_asked(tidy, values, columns, single, kept)
 
@@ -142,6 +174,8 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         return None
     free = [name for name in map(str, frame.columns) if name not in columns_in(known)]
     named = [name for name in free if dim_of(name) is not None]
+    if any(dim_of(name) == "algorithm" and n_labels(frame[name]) > 1 for name in named):
+        return None
     numbers = [str(name) for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
     about = [name for name in numbers if _ABOUT & set(words_of(name.replace("Δ", "delta ")))]
     scores = [name for name in numbers if name not in about and pd.api.types.is_float_dtype(frame[name])]
