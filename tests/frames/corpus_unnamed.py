@@ -130,7 +130,7 @@ INPUTS["unknown steps in no order"] = Input(
             "--training shots --duplicates last": Read("algorithm", "seed", "shots", runs=4, levels=3),
             "--extra shots": Read("algorithm", "seed", None, tasks=("shots",), n_tasks=3),
             "--algorithm algorithm shots": Read("algorithm, shots", "seed", algorithms=6, runs=4),
-            "--duplicates mean": Read("algorithm", "seed", levels=1),
+            "--duplicates first": Read("algorithm", "seed", levels=1),
         },
     ),
 )

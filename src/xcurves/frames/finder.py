@@ -301,7 +301,8 @@ class _Finder(Found):
         keys = self.keys("algorithm", "tasks", "run")
         if len(measures) == 1 and keys:
             found = unnamed.unnamed_of(self.frame, [*self.used, *measures], keys)
-            if found is not None and set(self.others) <= {*measures, *found.columns}:
+            numbers = {name for name in self.others if roles.numbers_rows(self.frame, name)}
+            if found is not None and set(self.others) <= {*measures, *found.columns, *numbers}:
                 self.inferred = {"score": measures[0]}
                 self.roles |= self.inferred
                 self.others = []
@@ -377,7 +378,7 @@ class _Finder(Found):
         if self._has_joined_answers or self.unnamed is not None:
             return
         if known["run"] is None and "run" not in self.missing and repeated and "run" not in self.typed:
-            labels = [*roles.could_be_labels(self.frame, self.used), *roles.trials_in(self.frame, self.used)]
+            labels = roles.could_be_runs(self.frame, self.used)
             groups = self.keys("algorithm", "tasks")
             self.missing["run"] = [name for name in labels if not groups or unnamed.varies(self.frame, groups, name)]
 

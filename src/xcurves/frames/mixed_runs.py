@@ -43,6 +43,13 @@ class Named(NamedTuple):
             roles["tasks"] = list(self.extra)
         return roles
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """The column of each role, without the score where rows that lack one count as failed."""
+        if self.given.get("missing_scores") != "failed":
+            return self.roles
+        return {role: column for role, column in self.roles.items() if role != "score"}
+
     def given_columns(self, dim: str) -> list[Any]:
         """Return the columns of a dim as they are given: of labels that were joined each."""
         return as_list(self.given.get(dim)) or [self.dims[dim]]
@@ -66,7 +73,7 @@ def asks(question: str, choices: Sequence[Choice], named: Named) -> Doubtful:
 
 def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[Choice]:
     """Return the readings in which columns that tell rows apart are used: as steps, tasks, runs or settings."""
-    known = {role: column for role, column in named.roles.items() if role != "score"}
+    known = named.known
     if all(names.dim_of(name) == "training" for name in apart):  # within whose labels another step begins anew
         choice = {"training": apart[0], "duplicates": "last"}
         return [Choice(choice, f"{compared(frame, known)}, the last row of each {apart[0]}")]
@@ -105,7 +112,7 @@ def _choices_of_steps(frame: pd.DataFrame, apart: Sequence[Any], named: Named, k
 
 def choices_by_order(frame: pd.DataFrame, named: Named) -> list[Choice]:
     """Return the readings in which repeated rows of each run are steps, tasks or further runs, in their order."""
-    known = {role: column for role, column in named.roles.items() if role != "score"}
+    known = named.known
     given: dict[str, Any] = {dim: named.given_columns(dim) for dim in named.dims if dim in ("algorithm", "run")}
     if "training" in named.dims:
         given["training"] = named.dims["training"]

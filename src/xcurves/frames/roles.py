@@ -182,11 +182,18 @@ def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> 
     return texts[0] if len(texts) == 1 else None
 
 
-def could_be_labels(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str] = ()) -> list[str]:
+def could_be_labels(
+    frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str] = (), most: int = _MOST_LABELS
+) -> list[str]:
     """Return unused columns of few labels; `runs` are the columns that tell runs apart."""
     found = [name for name in _free(frame, used) if may_be_label(frame, name) or are_settings(frame, name)]
-    found = [name for name in found if 1 < n_labels(frame[name]) <= _MOST_LABELS]
+    found = [name for name in found if 1 < n_labels(frame[name]) <= most]
     return [name for name in found if not is_clock_of_runs(frame, name, runs)]
+
+
+def could_be_runs(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
+    """Return unused columns that may name runs: of few labels, or of several rows each."""
+    return [*could_be_labels(frame, used, most=max(_MOST_LABELS, len(frame) // 2)), *trials_in(frame, used)]
 
 
 def trials_in(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
@@ -416,6 +423,15 @@ def likeliest(names: Sequence[str]) -> list[str]:
         return bool(_ABOUT & set(words_of(name))), *rank
 
     return sorted(names, key=place)
+
+
+def likeliest_columns(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return columns that could be the score, those first that are called like one or hold measured numbers."""
+
+    def is_likely(name: str) -> bool:
+        return looks_like_score(name) or (is_measure(frame[name]) and not are_settings(frame, name))
+
+    return sorted(likeliest(names), key=lambda name: not is_likely(name))
 
 
 def says_statistic(name: object) -> bool:

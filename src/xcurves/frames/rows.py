@@ -21,9 +21,9 @@ from xcurves.frames.mixed_runs import Named, asks, choices_by_order, choices_of,
 from xcurves.kernels.ragged import Rows
 
 _KEPT = {
-    "mean": "the mean of the rows of each",
     "first": "the first row of each",
     "last": "the last row of each",
+    "mean": "the mean of the rows of each",
 }
 SAY_FAILED = "of runs that failed"
 OF_READING = "reading: "  # before steps of the history that the reading of a frame made
@@ -149,13 +149,17 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
         mean = Choice({"duplicates": "mean"}, f"the mean of the episodes at each {named.dims.get('training', 'run')}")
         return asks(f"{count} a ({', '.join(map(str, named.keys))}), with another {apart[0]!r} each", [mean], named)
     question = f"{count} a ({', '.join(map(str, named.keys))}), first {first}"
-    choices = []
+    choices, ways = list[Choice](), list(_KEPT)
     if apart:
         question = f"{say_unused(frame, apart)}, and {question}"
         choices = choices_of(frame, apart, named)
     elif "run" in named.dims and "columns" not in named.given:
         choices = choices_by_order(frame, named)
-    choices += [Choice({"duplicates": how}, words) for how, words in _KEPT.items()]
+        if choices:
+            ways.reverse()
+        else:
+            question += f". If they are further runs, give each a label of its own in {named.dims['run']!r}"
+    choices += [Choice({"duplicates": how}, _KEPT[how]) for how in ways]
     return asks(question, choices[:MOST], named)
 
 

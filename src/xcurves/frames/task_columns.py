@@ -10,7 +10,8 @@ import pandas as pd
 from xcurves.core.doubts import MOST, Choice
 from xcurves.core.names import is_step
 from xcurves.frames.reading import Doubt, Found, as_list, compared, either
-from xcurves.frames.roles import names_score, numeric_columns, says_statistic
+from xcurves.frames.roles import likeliest_columns, names_score, numeric_columns, says_statistic
+from xcurves.frames.unnamed import compared_as_read
 from xcurves.frames.wide import to_long
 from xcurves.frames.wide_columns import summary_columns
 from xcurves.say.numbers import listed as in_words
@@ -45,7 +46,10 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
         choices.append(_choice(found, columns, summaries))
     if found.frame.duplicated(found.keys("algorithm", "tasks")).any():
         # of one run each there would be nothing to compare
-        choices += [Choice({"score": name}, compared(found.frame, found.roles | {"score": name})) for name in scores]
+        choices += [
+            Choice({"score": name}, compared_as_read(found, {"score": name}))
+            for name in likeliest_columns(found.frame, scores)
+        ]
     question = f"does not say whether columns are tasks, or which one is the score ({either(columns)})"
     return Doubt({}, tuple(choices[:MOST]), question)
 

@@ -29,14 +29,15 @@ from xcurves.frames.reading import (
     repeats,
     unknown_words,
 )
-from xcurves.frames.roles import likeliest, n_labels
+from xcurves.frames.roles import likeliest, likeliest_columns, n_labels
 from xcurves.frames.searches import doubt_of_settings
-from xcurves.frames.unnamed import doubt_of_factors, doubt_of_unnamed, factors_of
+from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed, factors_of
 from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
 _STUCK = "has steps that never change within a run while scores do"
 _FEWEST_STEPS = 3  # of numbers that may be steps or settings
+_SHARED = 0.1  # of the rows have a time that another has, where each has its own
 
 
 def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
@@ -77,7 +78,7 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
         choices = []
         for label in likeliest(labels)[:MOST]:
             part = found.frame[found.frame[name].astype(str) == label]
-            choices.append(Choice({"select": (name, label)}, compared(part, known)))
+            choices.append(Choice({"select": (name, label)}, compared_as_read(replace(found, frame=part), known)))
         return Doubt({}, tuple(choices), f"has {len(labels)} {name}s ({either(labels)})")
     return None
 
@@ -128,6 +129,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         doubt_of_rungs,
         _doubt_of_rising,
         doubt_of_factors,
+        _doubt_of_clock,
         _doubt_of_strangers,
         _doubt_of_answers,
     )
@@ -259,6 +261,8 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
     for name in map(str, found.frame.columns):
         if name in found.used or name in roles.NO_NAME or dim_of(name) is not None or is_clock(name):
             continue
+        if roles.numbers_rows(scored, name):
+            continue
         if roles.rises_in_runs(scored, name, found.runs):
             return _question_of_rising(found, name)
     return None
@@ -282,6 +286,25 @@ def _question_of_rising(found: Found, name: str) -> Doubt:
     *first, last = readings
     what = f"{', '.join(first)} or {last}" if first else last
     return Doubt({}, tuple(choices), f"does not say whether {name} {what}")
+
+
+def _doubt_of_clock(found: Found) -> Doubt | None:
+    """Return what to ask where rows have a time each and nothing names runs: they are runs, or one measured again."""
+    training = found.roles.get("training")
+    keys = found.keys("tasks", "algorithm")
+    if training is None or "training" in found.typed or not is_clock(training) or not keys:
+        return None
+    if "run" in found.typed or found.roles.get("run") is not None:
+        return None
+    rows = found.scored
+    if not rows.duplicated(keys).any() or rows[training].duplicated().mean() > _SHARED:
+        return None
+    numbered = rows.assign(run=rows.groupby(keys, observed=True).cumcount())
+    choices = (
+        Choice({"training": None}, f"{compared(numbered, found.roles | {'run': 'run'})}, each row is a run"),
+        Choice({"training": training}, f"{compared(rows, found.roles)}, {training} as training"),
+    )
+    return Doubt({}, choices, f"does not say whether rows are runs or {training} is training")
 
 
 def _doubt_of_strangers(found: Found) -> Doubt | None:
@@ -331,7 +354,7 @@ def _choices(found: Found) -> list[Choice]:
     lists = [found.missing[role][:_MOST_COLUMNS] for role in settled]
     if "score" in settled:  # after the columns that say which run it is of
         place = settled.index("score")
-        lists[place] = likeliest(list(reversed(found.missing["score"]))[:_MOST_COLUMNS])
+        lists[place] = likeliest_columns(found.frame, found.missing["score"][::-1])[:_MOST_COLUMNS]
     readings = []
     for columns in product(*lists):
         if len(set(columns)) < len(columns):
@@ -341,20 +364,27 @@ def _choices(found: Found) -> list[Choice]:
         readings.append(
             (
                 repeats(found.frame, known),
-                Choice(chosen, compared(found.frame, known)),
+                Choice(chosen, compared_as_read(found, chosen)),
             )
         )
     fitting = [choice for again, choice in readings if not again]
-    fitting = _of_several_runs(found, _of_curves(found, _of_no_pools(found, fitting)))
+    plain = _of_curves(found, _of_no_pools(found, fitting))
+    fitting = _of_several_runs(found, plain)
     if not fitting and "tasks" not in found.typed:
-        if settled == ["algorithm"]:
+        if settled == ["algorithm"] and not plain:
             fitting = _choices_of_parts(found, lists[0])
         elif settled == ["algorithm", "run"]:
-            fitting = _with_tasks(found, [choice for _, choice in readings], lists[0])
+            fitting = _of_several_runs(found, _with_tasks(found, [choice for _, choice in readings], lists[0]))
+    fitting = fitting or plain
     if settled == ["algorithm"] and any(str(name).startswith(CONFIG) for name in lists[0]):
         fitting += _choices_of_rivals(found, lists[0], fitting)
-    if not fitting and "run" in settled:
-        return _choices_of_runs(found) if settled == ["run"] else []  # no column tells the runs apart
+    if not fitting and "run" in settled:  # no column tells the runs apart
+        if set(settled) - {"run", "score"}:
+            return []
+        scores = found.missing.get("score", [])
+        of_scores = [{"score": name} for name in likeliest_columns(found.frame, scores)] or [{}]
+        of_each = [_choices_of_runs(found, chosen) for chosen in of_scores]
+        return [each[place] for place in range(MOST) for each in of_each if place < len(each)][:MOST]
     return (fitting or [choice for _, choice in readings])[:MOST]
 
 
@@ -370,30 +400,31 @@ def _choices_of_rivals(found: Found, columns: Sequence[str], fitting: Sequence[C
     return choices
 
 
-def _choices_of_runs(found: Found) -> list[Choice]:
+def _choices_of_runs(found: Found, settled: Mapping[str, Any]) -> list[Choice]:
     """Return the readings in which one of several columns is the run and the others are tasks, or all are one.
 
-    Or the rows of each label of one are.
+    Or the rows of each label of one are. What is `settled` besides is said with each.
     """
-    columns = found.missing["run"]
-    if len(columns) < 2 or repeats(found.frame, found.roles | {"run": columns}):
+    known = {**found.roles, **settled}
+    columns = [name for name in found.missing["run"] if name not in settled.values()]
+    if len(columns) < 2 or repeats(found.frame, known | {"run": columns}):
         return []
-    columns = _telling(found, "run", columns)
-    with_tasks = []
+    columns = _telling(replace(found, roles=known), "run", columns)
+    readings: list[dict[str, Any]] = []
     for name in columns:
         rest = [other for other in columns if other != name]
         if rest and not any(dim_of(other) == "run" for other in rest):
-            chosen = {"run": name, "tasks": [*as_list(found.roles.get("tasks")), *rest]}
-            with_tasks.append(Choice(chosen, compared(found.frame, found.roles | chosen)))
-    joined = Choice({"run": columns}, compared(found.frame, found.roles | {"run": columns}))
-    means = [
+            readings.append({"run": name, "tasks": [*as_list(known.get("tasks")), *rest]})
+    readings = [*readings[:2], {"run": columns}]
+    choices = [Choice({**settled, **chosen}, compared(found.frame, known | chosen)) for chosen in readings]
+    choices += [
         Choice(
-            {"run": name, "duplicates": "mean"},
-            f"{compared(found.frame, found.roles | {'run': name})}, the mean of the rows of each",
+            {**settled, "run": name, "duplicates": "mean"},
+            f"{compared(found.frame, known | {'run': name})}, the mean of the rows of each",
         )
         for name in columns
     ]
-    return [*with_tasks[:2], joined, *means][:MOST]
+    return choices[:MOST]
 
 
 def _of_curves(found: Found, choices: Sequence[Choice]) -> list[Choice]:
@@ -432,7 +463,7 @@ def _with_tasks(found: Found, choices: Sequence[Choice], columns: Sequence[str])
 
 
 def _of_several_runs(found: Found, choices: Sequence[Choice]) -> list[Choice]:
-    """Return the readings in which each algorithm has several runs or tasks, if there is one: all if not."""
+    """Return the readings in which each algorithm has several runs or tasks."""
     kept = []
     for choice in choices:
         known = {**found.roles, **choice.columns}
@@ -440,7 +471,7 @@ def _of_several_runs(found: Found, choices: Sequence[Choice]) -> list[Choice]:
         cells = found.scored[list(dict.fromkeys(keys_of(known, "algorithm", "tasks", "run")))].drop_duplicates()
         if not algorithms or cells.groupby(algorithms, observed=True).size().min() > 1:
             kept.append(choice)
-    return kept or list(choices)
+    return kept
 
 
 def _choices_of_parts(found: Found, columns: Sequence[str]) -> list[Choice]:

@@ -28,7 +28,7 @@ from xcurves.core.names import (
     words_of,
 )
 from xcurves.frames import roles
-from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, keys_of
+from xcurves.frames.reading import ROLES, Doubt, Found, as_list, compared, keys_of, with_score
 from xcurves.frames.roles import NO_NAME, n_labels
 from xcurves.frames.wide_tables import ROW, TASK
 from xcurves.say.numbers import listed as in_words
@@ -273,20 +273,25 @@ def _readings_of_step(
 
 def _compared(found: Found, chosen: Mapping[str, Any]) -> str:
     """Return what a reading compares, with its steps."""
-    frame = found.frame
-    if chosen.get("run") == ROW:
-        frame = frame.assign(**{ROW: range(len(frame))})
-    elif "run" not in chosen and chosen.get("training") is None:
-        known = {**found.roles, **chosen}
-        keys = keys_of(known, "algorithm", "tasks")
-        frame = frame.assign(**{ROW: frame.groupby(keys, observed=True).cumcount()})
-        chosen = {**chosen, "run": ROW}
-    words = compared(frame, {**found.roles, **chosen})
+    words = compared_as_read(found, chosen)
     if chosen.get("training") is not None:
-        words += f", at {how_many(n_labels(frame[chosen['training']]), 'step')}"
+        words += f", at {how_many(n_labels(found.frame[chosen['training']]), 'step')}"
     if "duplicates" in chosen:
         words += ", the mean of the rows of each run"
     return words
+
+
+def compared_as_read(found: Found, chosen: Mapping[str, Any]) -> str:
+    """Return what a reading compares in which rows are runs where nothing tells these, or levels, apart."""
+    frame, known = found.frame, {**found.roles, **chosen}
+    if known.get("run") == ROW:
+        return compared(frame.assign(**{ROW: range(len(frame))}), known)
+    keys = keys_of(known, "algorithm", "tasks")
+    frame, training = with_score(frame, known), known.get("training")
+    if known.get("run") is None and (training is None or n_labels(frame[training]) == 1) and keys:
+        frame = frame.assign(**{ROW: frame.groupby(keys, observed=True).cumcount()})
+        known["run"] = ROW
+    return compared(frame, known)
 
 
 def _is_shared(found: Found, name: str) -> bool:
