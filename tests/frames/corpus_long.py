@@ -133,21 +133,27 @@ INPUTS["more rows of some runs without a step"] = Input(
 
 # --- scores, runs and tasks without a known name ---
 
+
+def nets(other: str) -> pd.DataFrame:
+    """Return scores of nets beside another measure."""
+    return rows(net=AB, trial=[1, 2, 3], value="val_dice").assign(
+        **{other: lambda frame: frame.val_dice * 3 + np.arange(6)}
+    )
+
+
+DICE = Read("net", "trial", None, "val_dice", (), False, 2, 3, 1)
 INPUTS["scores of two unknown names beside unknown algorithms"] = Input(
-    one(
-        lambda: rows(net=AB, trial=[1, 2, 3], value="val_dice").assign(
-            gpu_hours=lambda frame: frame.val_dice * 3 + np.arange(6)
-        )
-    ),
+    one(lambda: nets("memory_gb")),
     Asks(
-        "the score (val_dice or gpu_hours)",
+        "the score (val_dice or memory_gb)",
         3,
         {
-            "--value val_dice": Read("net", "trial", None, "val_dice", (), False, 2, 3, 1),
+            "--value val_dice": DICE,
             "--extra net": Read(None, "trial", None, "score", ("net",), algorithms=2, runs=3, n_tasks=2),
         },
     ),
 )
+INPUTS["a score of an unknown name beside a time"] = Input(one(lambda: nets("gpu_hours")), DICE)
 INPUTS["unknown runs of unknown tasks with steps"] = Input(
     one(lambda: rows(method=AB, suite=["u", "v"], nr=[1, 2, 3], step=STEPS)),
     Asks(
