@@ -107,8 +107,10 @@ def _order_by_clock(so_far: Found, scored: pd.DataFrame, step: str, keys: Sequen
 def _has_design(so_far: Found, scored: pd.DataFrame, clock: str) -> bool:
     """Return whether columns that nothing uses tell the rows of each run apart: then a clock is no training.
 
-    Where no column names runs, those of which each label has several rows say so too.
+    Where no column names runs, those of which each label has several rows say so too, if each row has its own time.
     """
+    if not so_far.runs and not scored[clock].is_unique:
+        return False
     used = [*so_far.used, *so_far.others, *so_far.constant, clock]
     keys = so_far.runs or so_far.keys("tasks", "algorithm")
     found = unnamed_of(scored, used, keys) if keys else None
