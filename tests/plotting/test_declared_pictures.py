@@ -16,7 +16,6 @@ from refusals import refused
 from strategies import make_curves, make_scores
 from synthetic_results import synthetic_result
 from xcurves import kinds
-from xcurves.core.refusal import call
 from xcurves.core.schema import Drawing, View, caption_of
 from xcurves.draw.interactive import interactive_figure
 from xcurves.multi_task import plots
@@ -178,7 +177,7 @@ def test_a_view_that_is_asked_for_is_shown_where_it_does_not_suit(result, monkey
 def test_what_has_no_picture_is_refused(result):
     pytest.importorskip("plotly")
     errors = make_scores(np.random.default_rng(0).normal(size=(3, 5)) ** 2 + 1, run=range(3), training=SIZES)
-    with refused("data", cure=call(".curves.plot"), names="leave_one_size_out has no picture to explore"):
+    with refused("data", cure="Its numbers: data.curves.table()", names="leave_one_size_out has no picture"):
         xcurves.leave_one_size_out(errors).curves.explore()
     with refused("view", "forests"):
         result.curves.explore("forests")

@@ -14,7 +14,6 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.options import WORST, command_with, needs_filling, not_found
-from xcurves.cli.score_options import with_direction
 from xcurves.cli.sources import Table, read_as
 from xcurves.core import direction, labels, short_runs, validation
 from xcurves.core.known import On
@@ -153,6 +152,21 @@ def _check_runs_short(options: argparse.Namespace) -> None:
             f"--runs-short {options.runs_short} is for common training levels",
             Cure("Say which: ", give(on="intersection", runs_short=options.runs_short)),
         )
+
+
+def with_direction(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, str]:
+    """Return curves of known direction, and the words for it: where lower is better, or where nothing says which is."""
+    if options.higher_is_better is not None:
+        curves, _ = direction.resolved(curves, options.higher_is_better)
+        return curves, ""
+    found = direction.find(curves)
+    why = found.why(curves).replace(direction.ATTRS, str(options.archive))
+    curves = direction.settled(curves, "command line")
+    if not found.higher:
+        return curves, f"{why} (else: --higher-is-better)"
+    if direction.assumed_in(curves):
+        return curves, f"{why} (else: --lower-is-better)"
+    return curves, ""
 
 
 def _aligned(curves: xr.DataArray, how: dict[str, Any], options: argparse.Namespace) -> xr.DataArray:

@@ -16,10 +16,9 @@ import xarray as xr
 import xcurves
 from xcurves import analysis, archive, kinds
 from xcurves.cli import outputs
-from xcurves.cli.curves_asked import curves_of_options, where_from
+from xcurves.cli.curves_asked import curves_of_options, where_from, with_direction
 from xcurves.cli.options import PAIRS
 from xcurves.cli.printing import text_of
-from xcurves.cli.score_options import filled, normalized, with_direction
 from xcurves.cli.sources import (
     EXAMPLE,
     Table,
@@ -216,7 +215,11 @@ def _check_file(option: str, path: Path, what: str) -> None:
 def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, list[str]]:
     """Return curves with their direction and scale, and what to say of both."""
     curves, which_end = with_direction(curves, options)
-    curves, scale = normalized(filled(curves, options), options.normalize)
+    scale = ""
+    if options.fill_failed is not None or options.normalize is not None:
+        from xcurves.cli.score_options import filled, normalized  # which most commands do without
+
+        curves, scale = normalized(filled(curves, options), options.normalize)
     curves = _called(curves, options)
     return curves, [line for line in (which_end, scale) if line]
 

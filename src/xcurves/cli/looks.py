@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 import xcurves
-from xcurves.cli.curves_asked import curves_of_options
+from xcurves.cli.curves_asked import curves_of_options, with_direction
 from xcurves.cli.options import Parser, add_direction, not_found, program
 from xcurves.cli.outputs import DONE, NOT_BETTER, UNDECIDED, UNEXPECTED, text_of_json
 from xcurves.cli.run_log import RunLog, naming_rows, numbered
-from xcurves.cli.score_options import filled, with_direction
+from xcurves.cli.score_options import filled
 from xcurves.cli.sources import Table, open_archive, read_as, read_names, select
 from xcurves.core.atomic_write import atomic_write
 from xcurves.core.refusal import UNSAID, Missing, Refusal

@@ -1,4 +1,4 @@
-"""Which scores are the good ones, and scores of different tasks on one scale."""
+"""Scores of runs that failed, and scores of different tasks on one scale."""
 
 from __future__ import annotations
 
@@ -18,21 +18,6 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, give
 MINMAX = "minmax"
 # names of columns
 _ENDS = (("low", "high"), ("random", "human"), ("random", "expert"), ("min", "max"))
-
-
-def with_direction(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataArray, str]:
-    """Return curves of known direction, and the words for it: where lower is better, or where nothing says which is."""
-    if options.higher_is_better is not None:
-        curves, _ = direction.resolved(curves, options.higher_is_better)
-        return curves, ""
-    found = direction.find(curves)
-    why = found.why(curves).replace(direction.ATTRS, str(options.archive))
-    curves = direction.settled(curves, "command line")
-    if not found.higher:
-        return curves, f"{why} (else: --higher-is-better)"
-    if direction.assumed_in(curves):
-        return curves, f"{why} (else: --lower-is-better)"
-    return curves, ""
 
 
 def filled(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:

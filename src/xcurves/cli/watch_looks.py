@@ -13,10 +13,10 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli import outputs
-from xcurves.cli.curves_asked import curves_of_options
+from xcurves.cli.curves_asked import curves_of_options, with_direction
 from xcurves.cli.looks import earlier, keep, run_numbers
 from xcurves.cli.outputs import DONE, NOT_BETTER, UNDECIDED
-from xcurves.cli.score_options import filled, with_direction
+from xcurves.cli.score_options import filled
 from xcurves.cli.watch_progress import Leader, Progress, Taken
 from xcurves.cli.watched import RunName, WatchedRuns
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text

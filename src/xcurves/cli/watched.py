@@ -15,9 +15,8 @@ import xarray as xr
 
 from xcurves import readers
 from xcurves.array_types import Floats
-from xcurves.cli.curves_asked import read_curves, where_from
+from xcurves.cli.curves_asked import read_curves, where_from, with_direction
 from xcurves.cli.options import NONE
-from xcurves.cli.score_options import with_direction
 from xcurves.cli.sources import Table, labelled, read_names, select, table_of
 from xcurves.core import direction
 from xcurves.core.known import RUN_PATH

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from xcurves.core.doubts import Choice, how_many, runs_each
+from xcurves.core.known import FIND
 from xcurves.core.labels import did_you_mean
 from xcurves.core.names import is_item
 from xcurves.core.refusal import Missing, Proposal, Text, Words, call, give
@@ -143,6 +144,11 @@ def as_list(given: Any) -> list[str]:
     if isinstance(given, str):
         return [given]
     return list(given)
+
+
+def columns_typed(typed: Sequence[Any]) -> list[str]:
+    """Return the columns that are typed for roles, without what is to be found."""
+    return [each for name in typed if name is not FIND for each in as_list(name)]
 
 
 def either(columns: Sequence[str]) -> str:

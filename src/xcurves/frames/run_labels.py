@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from xcurves.core.calls import later
 from xcurves.core.known import RUN_PATH, Places, known_of
 from xcurves.core.names import (
     ALGORITHM_KEYS,
@@ -27,8 +28,13 @@ from xcurves.core.names import (
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, call, of_path
 from xcurves.frames import folder_levels
 from xcurves.frames.path_levels import AS_THEY_ARE, FOLD, Readings, paths_of
+from xcurves.frames.reading import columns_typed
 from xcurves.frames.roles import is_measure, n_labels, says_data
-from xcurves.frames.searches import READINGS, are_settings_on_folds, columns_typed, settled
+
+if TYPE_CHECKING:
+    from xcurves.frames import search_trials
+else:
+    (search_trials,) = later("xcurves.frames", "search_trials")
 
 LABELS = ("task", "algorithm", "run", FOLD)  # of runs, in the order of columns
 
@@ -56,13 +62,17 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
     known = known_of(frame)
     places = known.places
     if places is None:
-        made, known = settled(frame, known, typed)
+        if TRIAL not in frame:
+            return frame
+        made, known = search_trials.settled(frame, known, typed)
         return known.told(made) if made is not frame else frame
     if RUN_PATH in columns_typed(typed):
         return frame
     if not frame[RUN_PATH].isin(places.paths).all():
         return frame
-    asked_of_rows = READINGS if are_settings_on_folds(frame) and TRIAL not in columns_typed(typed) else AS_THEY_ARE
+    asked_of_rows = AS_THEY_ARE
+    if TRIAL in frame and TRIAL not in columns_typed(typed) and search_trials.are_settings_on_folds(frame):
+        asked_of_rows = search_trials.READINGS
     named = _named(places, _said_by_rows(frame, places), asked_of_rows)
     number_of = {path: number for number, path in enumerate(places.paths)}
     of_rows = named.labels.iloc[frame[RUN_PATH].map(number_of).to_numpy()].set_index(frame.index)
@@ -79,7 +89,8 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
     said = "; ".join(filter(None, [named.said, places.said, str(frame.attrs.get("named_by", ""))]))
     if said:
         labelled.attrs["named_by"] = said
-    labelled, known = settled(labelled, known, typed)
+    if TRIAL in labelled:
+        labelled, known = search_trials.settled(labelled, known, typed)
     return replace(known, places=None, rival=named.rival or known.rival).told(labelled)
 
 

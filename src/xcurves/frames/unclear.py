@@ -12,11 +12,10 @@ from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
-from xcurves.core.names import compiled, confusable, dim_of, ending_of, is_clock, is_item, is_metric, is_step
+from xcurves.core.names import TRIAL, compiled, confusable, dim_of, ending_of, is_clock, is_item, is_metric, is_step
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.find_training import first_stuck_run
-from xcurves.frames.fitting import choices_that_fit
 from xcurves.frames.mixed_runs import doubt_of_rungs
 from xcurves.frames.reading import (
     ROLES,
@@ -29,7 +28,6 @@ from xcurves.frames.reading import (
     unknown_words,
 )
 from xcurves.frames.roles import likeliest, n_labels
-from xcurves.frames.searches import doubt_of_settings
 from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed
 from xcurves.frames.wide_tables import wide_pattern
 
@@ -117,12 +115,14 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
     if found.missing.get("training") == []:
         return _doubt_of_training(found)
     if found.missing:
+        from xcurves.frames.fitting import choices_that_fit  # which frames whose columns are known do without
+
         return Doubt(dict(found.missing), tuple(choices_that_fit(found)))
     kinds = (
         _doubt_of_ends,
         _doubt_of_stuck,
         _doubt_of_parts,
-        doubt_of_settings,
+        _doubt_of_trials,
         _doubt_of_unnamed,
         doubt_of_rungs,
         _doubt_of_rising,
@@ -132,6 +132,14 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         _doubt_of_answers,
     )
     return next((doubt for kind in kinds if (doubt := kind(found)) is not None), None)
+
+
+def _doubt_of_trials(found: Found) -> Doubt | None:
+    if TRIAL not in found.frame:
+        return None
+    from xcurves.frames.search_trials import doubt_of_settings  # which frames without trials do without
+
+    return doubt_of_settings(found)
 
 
 def _doubt_of_unnamed(found: Found) -> Doubt | None:

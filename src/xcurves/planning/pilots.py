@@ -190,19 +190,26 @@ def are_one(given: PilotSets) -> bool:
 
     So are ``xr.concat([a, 1.1 * a], "algorithm")`` and pilots that were raised by the difference to plan for.
     """
-    runs = [mean[..., np.newaxis, :] + of_runs for mean, of_runs in zip(given.means, given.residuals, strict=True)]
-    largest = max(np.abs(each).max() for each in runs) or 1.0
-    first, *others = (each / largest for each in runs)  # no square of a large score is infinite
+    first, *others = (
+        mean[..., np.newaxis, :] + of_runs for mean, of_runs in zip(given.means, given.residuals, strict=True)
+    )
+    of_first, _ = _in_units(first)
     for each in others:
         if each.shape != first.shape:
             return False
-        near = _ROUNDING * np.abs(each).max()
-        times = (each * first).sum() / max((first**2).sum(), np.finfo(float).tiny)
+        of_each, unit = _in_units(each)  # no square of a large score is infinite
+        times = (of_each * of_first).sum() / max((of_first**2).sum(), np.finfo(float).tiny)
         shift = (each - first).mean()
-        apart = [np.abs(each - times * first).max(), np.abs(each - first - shift).max()]
-        if min(apart) > near:
+        apart = [np.abs(of_each - times * of_first).max(), np.abs(each - first - shift).max() / unit]
+        if min(apart) > _ROUNDING:
             return False
     return True
+
+
+def _in_units(runs: Floats) -> tuple[Floats, float]:
+    """Return runs in units of their largest score, and this unit."""
+    unit = float(np.abs(runs).max()) or 1.0
+    return runs / unit, unit
 
 
 def in_fewer_levels(given: PilotSets) -> PilotSets:

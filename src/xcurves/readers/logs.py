@@ -37,12 +37,10 @@ from xcurves.core.validation import existing_path
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.configs import settings_of
 from xcurves.readers.formats import could_be_log
-from xcurves.readers.left_out import evaluated, without_copies
-from xcurves.readers.log_files import check_cells, parsing
+from xcurves.readers.log_files import check_cells, is_later, parsing
 from xcurves.readers.open_files import check_name
-from xcurves.readers.resumed import is_later
-from xcurves.readers.run_places import SUFFIX, by_place
 from xcurves.readers.source import HEADLESS, Source, made_name, path_pattern, read_files
+from xcurves.readers.which_logs import SUFFIX, by_place, evaluated, without_copies
 
 # attrs that have the column of other algorithms, and where runs lie, until it is told
 RIVAL, PLACES = "rival", "places"

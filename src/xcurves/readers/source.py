@@ -15,9 +15,8 @@ from xcurves.core.direction import MADE_NAME, SCORE, looks_like_score
 from xcurves.core.names import NUMBERED, RUN_LABEL, is_clock, is_step
 from xcurves.core.refusal import UNSAID, Cure, Piece, Refusal, give
 from xcurves.readers.formats import format_of, read_records, read_rows
-from xcurves.readers.log_files import Run, header
+from xcurves.readers.log_files import Run, header, one_after_another
 from xcurves.readers.open_files import beginning
-from xcurves.readers.resumed import one_after_another
 
 # what rows are joined by, where no source says it
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")

@@ -10,9 +10,9 @@ import pandas as pd
 
 from xcurves.core import provenance
 from xcurves.core.doubts import Choice
-from xcurves.core.known import FIND, SAMPLER, Known
+from xcurves.core.known import SAMPLER, Known
 from xcurves.core.names import TRIAL, is_fold
-from xcurves.frames.reading import Doubt, Found, as_list, compared, repeats
+from xcurves.frames.reading import Doubt, Found, as_list, columns_typed, compared, repeats
 
 _SO_FAR = ("lowest_value", "highest_value")
 # What settings that were tried on the same folds are, and what is compared then.
@@ -20,11 +20,6 @@ READINGS: tuple[tuple[Mapping[str, Any], str], ...] = (
     ({"duplicates": "first"}, "the best setting of each, chosen on the same folds"),
     ({"run": TRIAL, "duplicates": "mean"}, "runs are settings, as if drawn at random"),
 )
-
-
-def columns_typed(typed: Sequence[Any]) -> list[str]:
-    """Return the columns that are typed for roles, without what is to be found."""
-    return [each for name in typed if name is not FIND for each in as_list(name)]
 
 
 def are_settings_on_folds(frame: pd.DataFrame) -> bool:
