@@ -12,8 +12,8 @@ import xarray as xr
 import xcurves
 from layers import slow
 from xcurves.__main__ import main
+from xcurves.cli.curves_asked import with_direction
 from xcurves.cli.options import parser
-from xcurves.cli.score_options import with_direction
 from xcurves.core import direction
 
 pytestmark = pytest.mark.usefixtures("here")

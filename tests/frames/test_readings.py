@@ -27,9 +27,8 @@ from frames import (
 )
 from layers import slow
 from refusals import ANY, refused
-from xcurves.cli.curves_asked import curves_of_options
+from xcurves.cli.curves_asked import curves_of_options, with_direction
 from xcurves.cli.options import parser, settle
-from xcurves.cli.score_options import with_direction
 from xcurves.cli.shell_words import Shell
 from xcurves.cli.sources import open_archive, read_as, select
 from xcurves.core import direction

@@ -144,7 +144,7 @@ def factors_of(found: Found) -> list[str]:
 def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str]) -> bool:
     """Return whether each run has one label of a column, and each algorithm has all of them."""
     column = runs[name]
-    if name.startswith(roles.OF_SEARCH):
+    if name.startswith(roles.OF_SEARCH) or (name.startswith(CONFIG) and any(map(is_rung, found.frame))):
         return False  # trials of a search are a sample of them
     of_place = bool((OF_PLACE - {"name"} | OF_MACHINE) & set(words_of(name))) or rank_of(name, STATES) is not None
     if of_place or looks_like_score(name) or is_clock(name) or is_step(name) or is_fold(name):
@@ -156,9 +156,10 @@ def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str
     n_runs = runs.groupby([*groups, name], observed=True).size()
     if _is_setting(runs, name) and n_runs.min() > 1:
         return True  # algorithms may have settings of their own
-    n_cells = len(runs[list(groups)].drop_duplicates()) * n_labels(column)
-    fewest = 2 if roles.is_measure(column) else 1
-    return len(n_runs) == n_cells and bool(fewest <= n_runs.min() and n_runs.max() <= 2 * n_runs.min())
+    has_each = len(n_runs) == len(runs[list(groups)].drop_duplicates()) * n_labels(column)
+    if not roles.is_measure(column):
+        return has_each
+    return has_each and bool(n_runs.min() > 1 and n_runs.max() <= 2 * n_runs.min())
 
 
 def _is_setting(frame: pd.DataFrame, name: str) -> bool:
