@@ -219,6 +219,8 @@ def test_numbers_of_printed_lines_come_back(tmp_path, frame, head):
 
 
 LINES = {  # a line as a package prints it, the step's word and number, and the metrics
+    "step 100 loss 1.9148 lr 0.000909 time 1.3s": ("step", 100, {"loss": 1.9148, "lr": 0.000909, "time": 1.3}),
+    "epoch 1 loss: 2.9": ("epoch", 1, {"loss": 2.9}),
     "step 250: train loss 3.9071, val loss 4.1022": (
         "step",
         250,
@@ -332,6 +334,7 @@ def test_a_line_that_is_being_written_is_left_out_and_said(tmp_path):
         "time: 12:30\nsee step: 3 of the guide\nloss:2 step:1\n",
         '{"lr": 0.1, "model": "mlp", "layers": [1, 2]}',
         "To train, run this, then that.\nStep 1, install it, first.\n",
+        "step 3 of 10\nepoch 2 took 1.5s and then 3.2s\n",
         "\x00\x01\x02",
     ],
 )

@@ -49,6 +49,9 @@ _NAKED = re.compile(
     rf"(?:^|[,;|]\s*+|\s-\s)([A-Za-z_][\w./-]*+(?: [A-Za-z_][\w./-]*+)?) ({_WRITTEN})([A-Za-z%]{{0,20}}+){_END}",
     re.I,
 )
+# Names and numbers in turn, and nothing else: loss 1.91 lr 0.0009 time 1.3s. Prose has other words between.
+_PAIR = rf"[\s,;|]*+([A-Za-z_][\w./-]{{0,80}}+)\s*+[:=]?\s*+({_WRITTEN})([A-Za-z%]{{0,20}}+){_END}"
+_IN_TURN = re.compile(rf"(?:{_PAIR})++[\s,;|]*+")
 _QUOTED = re.compile(
     rf"""['"]([^'"]++)['"]\s{{0,40}}+:\s{{0,40}}+['"]?({_NUM})['"]?(?=\s{{0,40}}+[,}}])""",
     re.IGNORECASE,
@@ -138,13 +141,8 @@ def said_in(line: str, after_clock: str) -> Said | None:
     if step:
         rest = re.sub(rf"^{_OF_MOST}", "", after_clock[step.end(3) :])
         named = bool(step[2]) or rest.lstrip()[:1] in (":", "]", ")", ",", "|", "-")
-        if not named:
-            return None
-        return _said(
-            step[1],
-            float(step[3].replace(",", "")),
-            _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]),
-        )
+        metrics = _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]) if named else _in_turn(rest)
+        return _said(step[1], float(step[3].replace(",", "")), metrics)
     of_all = _OF_ALL.match(after_clock)
     if of_all:
         rest = after_clock[of_all.end() :]
@@ -204,6 +202,14 @@ def _in_one_unit(cells: list[str], units: set[str]) -> tuple[Sequence[float | st
     (unit,) = units
     plain = [cell.removesuffix(unit) for cell in cells]
     return [int(cell) if cell.isdecimal() else float(cell) for cell in plain], unit
+
+
+def _in_turn(text: str) -> list[Metric]:
+    """Return names, numbers and units of a text of these alone, of which a number has decimals; else none."""
+    if not _IN_TURN.fullmatch(text):
+        return []
+    found: list[Metric] = re.findall(_PAIR, text)
+    return found if any(not number.isdecimal() for _, number, _ in found) else []
 
 
 def _metrics(text: str, naked: bool = False) -> list[Metric]:
