@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import xcurves  # noqa: F401  # registers the accessor
 from refusals import refused
 from xcurves.core.doubts import Doubtful
+from xcurves.core.refusal import call
 
 
 def run_of(steps, scores=None, **columns):
@@ -76,8 +77,8 @@ def test_a_fall_that_is_no_restart_for_sure_is_refused_and_each_cure_works(again
     assert f"from ('a', 0, {before}) to ('a', 0, {after})" in said
     calls = list(map(str, caught.value.cure.calls))
     assert "duplicates='purge'" in said  # a run that ended soon after it began again has one row of it
-    for call in calls:
-        assert eval(call, {"frame": run_of(steps)}).size
+    for line in calls:
+        assert eval(line, {"frame": run_of(steps)}).size
 
 
 def test_a_clock_that_goes_back_makes_no_restart():
@@ -218,3 +219,19 @@ def test_every_run_of_many_is_as_by_itself():
             alone.reset_coords(drop=True),
             xr.DataArray(list(expected.values()), {"training": list(map(float, expected))}),
         )
+
+
+def test_rows_are_told_apart_by_the_column_with_the_fewest_labels():
+    rows = [(f"j{job}", ("a", "b")[job % 2], ("imdb", "sst")[job // 2 % 2], job // 4, epoch)
+            for job in range(12) for epoch in (1, 2)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["job", "model", "data", "seed", "epoch"])
+    with refused("frame", cure=call("frame.curves.to_dataarray", extra="data"), names="^column 'data' .* is not used"):
+        frame.assign(acc=np.arange(24.0)).curves.to_dataarray()
+
+
+def test_labels_that_runs_are_spread_over_unevenly_are_asked():
+    """Seven runs of one on the first data and one on the other, of another algorithm the other way round."""
+    frame = pd.DataFrame({"optimizer": np.repeat(["adam", "sgd"], 8), "seed": [*range(8)] * 2})
+    frame["config/data"] = ["imdb", *["sst"] * 7, *["imdb"] * 7, "sst"]
+    with refused("frame", cure=call("frame.curves.to_dataarray", extra="config/data"), names="config/data names tasks"):
+        frame.assign(acc=np.arange(16.0)).curves.to_dataarray()
