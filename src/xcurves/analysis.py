@@ -178,6 +178,11 @@ def analyze(
         validation.check_choice("include", name, list(kinds.PARTS))
     if not wanted:
         raise Refusal("include", UNSAID, "names no part", "Leave it out for all")
+    with_slash = [str(dim) for dim in curves.dims if "/" in str(dim)]
+    if with_slash:
+        renamed = {with_slash[0]: with_slash[0].replace("/", " ")}
+        reason = f"has a dim {with_slash[0]!r}, and a DataTree takes no names with a slash"
+        raise Refusal("curves", UNSAID, reason, f"Rename it: curves.rename({renamed})")
     run_checks.check_scored(curves)
     curves = direction.settled(curves, "analyze")
     of_parts = curves

@@ -98,3 +98,14 @@ def test_scores_and_tasks_are_called_as_options_say(tmp_path, monkeypatch, capsy
     frame.query("env_name == 't0'").to_csv("one.csv", index=False)
     assert main(["one.csv", "--task-name", "game"]) == 2
     assert "--task-name game is for scores of several tasks" in capsys.readouterr().err
+
+
+def test_tasks_of_a_configuration_are_called_without_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"algorithm": np.repeat(["a", "b"], 8), "seed": [0, 1, 2, 3] * 4})
+    frame["config/data"] = np.repeat(["x", "y"] * 2, 4)
+    frame.assign(acc=np.arange(16.0)).to_csv("runs.csv", index=False)
+    assert main(["runs.csv", "--extra", "config/data"]) == 0
+    assert "over 2 data sets" in capsys.readouterr().out
+    with xcurves.archive.read("runs-answer.nc") as result:
+        assert result.attrs["task"] == "data"

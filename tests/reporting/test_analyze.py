@@ -260,6 +260,12 @@ def test_bad_options_are_told_in_one_line(curves, options, error, message):
     assert str(caught.value) == message
 
 
+def test_a_dim_with_a_slash_is_refused(curves):
+    named = curves.rename(task="config/task")
+    with refused("curves", cure="Rename it: curves.rename({'config/task': 'config task'})", names="with a slash"):
+        xcurves.analyze(named)
+
+
 @pytest.mark.slow
 def test_curves_that_are_no_curves_are_refused(curves):
     with refused("curves", cure="Check the selection that made it", names="^curves has no score at all"):

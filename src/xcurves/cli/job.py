@@ -224,9 +224,17 @@ def _scored(curves: xr.DataArray, options: argparse.Namespace) -> tuple[xr.DataA
     return curves, [line for line in (which_end, scale) if line]
 
 
+def _without_slash(dim: str, curves: xr.DataArray) -> str:
+    """Return a name for a dim of a configuration that the groups of an archive can have: "data" of config/data."""
+    short = dim.rpartition("/")[2]
+    taken = {*curves.dims, *curves.coords, *RESERVED}
+    return dim.replace("/", " ") if short in taken else short
+
+
 def _called(curves: xr.DataArray, options: argparse.Namespace) -> xr.DataArray:
     """Return curves of known direction whose scores and tasks are called as options say, and as no result is."""
     curves = curves.rename({dim: f"{dim}_" for dim in extra_dims(curves) if dim in RESERVED})
+    curves = curves.rename({dim: _without_slash(str(dim), curves) for dim in extra_dims(curves) if "/" in str(dim)})
     if options.score_name is not None:
         higher = direction.find(curves).higher
         curves = curves.rename(options.score_name).assign_attrs({direction.HIGHER: int(higher)})

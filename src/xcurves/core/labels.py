@@ -284,15 +284,17 @@ _IRREGULAR = re.compile(r"(?:[^aeiou]y|s|x|z|ch|sh)$", re.IGNORECASE)  # ends of
 
 
 def noun(dim: str) -> str:
-    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set, "dataset" of Key_Dataset.
+    """Return the name of a dim as a noun: "env" of env_name, "data set" of data_set and data, "dataset" of Key_Dataset.
 
     Its plural has an s: "difficulty task" of difficulty.
     """
-    words = re.sub(rf"^key_|_(?:key|{'|'.join(OF_LABELS)})$", "", dim, flags=re.IGNORECASE)
+    words = re.sub(rf"^.*/|^key_|_(?:key|{'|'.join(OF_LABELS)})$", "", dim, flags=re.IGNORECASE)
     words = _CAMEL_ENDING.sub("", words)
     if words in _SEVERAL:  # a column may bear the name of all of its labels
         words = words.removesuffix("s")
     words = words.replace("_", " ").strip()
+    if words.lower() == "data":  # which has no plural
+        words += " set"
     if words != dim and words.istitle():  # words of a name; MNIST and pH are as they are written
         words = words.lower()
     if _IRREGULAR.search(words):
