@@ -200,7 +200,8 @@ def telling_apart(
     if not apart or not _all_rise(frame, curve, level, apart):
         return []
     # names of single runs, such as jobs, tell all apart: fewer labels are kept before more
-    for name in sorted(apart, key=lambda name: n_labels(every[name]))[::-1]:
+    n_of_each = {name: n_labels(every[name]) for name in apart}
+    for name in sorted(apart, key=n_of_each.__getitem__)[::-1]:
         others = [other for other in apart if other != name]
         if _all_rise(frame, curve, level, others):
             apart = others

@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xcurves.core.doubts import Choice
-from xcurves.core.names import are_folds
+from xcurves.core.names import TRIAL, are_folds
 
 FOLD = "fold"
 Readings = Sequence[tuple[Mapping[str, Any], str]]  # arguments, and what they mean
 AS_THEY_ARE: Readings = (({}, ""),)
+# What settings of searches that were tried on the same folds are, and what is compared then.
+SETTINGS_ON_FOLDS: Readings = (
+    ({"duplicates": "first"}, "the best setting of each, chosen on the same folds"),
+    ({"run": TRIAL, "duplicates": "mean"}, "runs are settings, as if drawn at random"),
+)
 _STAMP = r"20\d\d-?[01]\d-?[0-3]\d(?:[-_T ]?[0-2]\d[-_:h]?[0-5]\d(?:[-_:m]?[0-5]\d)?)?"
 _IN_FOLD = re.compile(  # tree_fold0
     r"(?P<one>.+?)(?P<mark>[-_. ]*fold[-_= ]?|[-_. ]+(?:cv|split|resample)[-_= ]?)(?P<other>\d+)", re.IGNORECASE

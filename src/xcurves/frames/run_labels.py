@@ -27,7 +27,7 @@ from xcurves.core.names import (
 )
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, call, of_path
 from xcurves.frames import folder_levels
-from xcurves.frames.path_levels import AS_THEY_ARE, FOLD, Readings, paths_of
+from xcurves.frames.path_levels import AS_THEY_ARE, FOLD, SETTINGS_ON_FOLDS, Readings, paths_of
 from xcurves.frames.reading import columns_typed
 from xcurves.frames.roles import is_measure, n_labels, says_data
 
@@ -72,7 +72,7 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
         return frame
     asked_of_rows = AS_THEY_ARE
     if TRIAL in frame and TRIAL not in columns_typed(typed) and search_trials.are_settings_on_folds(frame):
-        asked_of_rows = search_trials.READINGS
+        asked_of_rows = SETTINGS_ON_FOLDS
     named = _named(places, _said_by_rows(frame, places), asked_of_rows)
     number_of = {path: number for number, path in enumerate(places.paths)}
     of_rows = named.labels.iloc[frame[RUN_PATH].map(number_of).to_numpy()].set_index(frame.index)

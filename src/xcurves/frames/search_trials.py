@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,10 @@ from xcurves.core import provenance
 from xcurves.core.doubts import Choice
 from xcurves.core.known import SAMPLER, Known
 from xcurves.core.names import TRIAL, is_fold
+from xcurves.frames.path_levels import SETTINGS_ON_FOLDS
 from xcurves.frames.reading import Doubt, Found, as_list, columns_typed, compared, repeats
 
 _SO_FAR = ("lowest_value", "highest_value")
-# What settings that were tried on the same folds are, and what is compared then.
-READINGS: tuple[tuple[Mapping[str, Any], str], ...] = (
-    ({"duplicates": "first"}, "the best setting of each, chosen on the same folds"),
-    ({"run": TRIAL, "duplicates": "mean"}, "runs are settings, as if drawn at random"),
-)
 
 
 def are_settings_on_folds(frame: pd.DataFrame) -> bool:
@@ -70,7 +66,7 @@ def doubt_of_settings(found: Found) -> Doubt | None:
     n_settings = f"{counts.min()} to {counts.max()}" if counts.min() < counts.max() else f"{counts.max()}"
     runs = [name for name in as_list(found.typed.get("run")) if not is_fold(name)]
     choices = []
-    for reading, words in READINGS:
+    for reading, words in SETTINGS_ON_FOLDS:
         how = dict(reading)
         if "run" in how:
             how["run"] = [*runs, how["run"]]
