@@ -11,12 +11,13 @@ import xarray as xr
 
 import xcurves
 from xcurves.cli.curves_asked import curves_of_options, with_direction
-from xcurves.cli.options import Parser, add_direction, not_found, program
+from xcurves.cli.options import NONE, Parser, add_direction, not_found, program
 from xcurves.cli.outputs import DONE, NOT_BETTER, UNDECIDED, UNEXPECTED, text_of_json
 from xcurves.cli.run_log import RunLog, naming_rows, numbered
 from xcurves.cli.score_options import filled
 from xcurves.cli.sources import Table, open_archive, read_as, read_names, select
 from xcurves.core.atomic_write import atomic_write
+from xcurves.core.names import is_clock, is_step
 from xcurves.core.refusal import UNSAID, Missing, Refusal
 from xcurves.core.validation import check_confidence_level, check_total
 from xcurves.looks import ledger
@@ -367,6 +368,8 @@ def _scores(options: argparse.Namespace) -> tuple[xr.DataArray, str, RunLog]:
     opened = select(_opened(options, "scores"), options)
     log = RunLog()
     if isinstance(opened, Table):
+        if options.training is None and any(map(is_clock, opened.frame)) and not any(map(is_step, opened.frame)):
+            options.training = NONE  # rows of a log without steps are runs, whatever their time
         opened, log = numbered(opened, options)
     named, how_read = read_as(opened, options)
     scores = _only_curves(named, options, "a gate")
