@@ -62,7 +62,7 @@ def source(tree, tmp_path_factory):
 
 def limits_of(cell):
     """Return the limits that a cell says, NaN where it says none."""
-    if cell == "interval unbounded":
+    if cell == "unbounded":
         return [-np.inf, np.inf]
     found = re.fullmatch(r"(?:(at least|at most) )?(−?[\d,.]+)(?: to (−?[\d,.]+))?", cell)
     words = found.groups() if found else (None, None, None)
