@@ -355,7 +355,7 @@ def test_results_along_the_budget_take_their_options_and_others_say_which_do():
     with refused("xscale", cure="Leave it out", names="no view of randomized_anova takes it"):
         anova.curves.plot(xscale="log")
     with refused("order", cure="Leave it out", names="^order is of algorithms; this has none"):
-        anova.isel(algorithm=0).curves.plot(order=["a0"])
+        anova.isel(algorithm=0, drop=True).curves.plot(order=["a0"])
 
 
 def test_every_view_draws_with_the_options_that_it_takes():
