@@ -359,7 +359,7 @@ CV_RESULTS = Source(
 
 CV_RESULTS_LISTS = CV_RESULTS._replace(
     name="cv-results-lists",
-    logs="its cv_results_ as lists in JSON, of several one for each algorithm",
+    logs="results of a search as lists in JSON, of several searches one for each algorithm",
     formats=("JSON",),
     files=("*.json",),
     header="",

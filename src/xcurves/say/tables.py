@@ -92,7 +92,7 @@ def _label_columns(table: pd.DataFrame) -> list[Column]:
     index = table.index
     if isinstance(index, pd.RangeIndex) and index.name is None:
         return []
-    rows: list[tuple[Any, ...]] = list(index) if index.nlevels > 1 else [(key,) for key in index]
+    rows: list[tuple[Any, ...]] = list(index) if isinstance(index, pd.MultiIndex) else [(key,) for key in index]
     columns = []
     for level, name in enumerate(index.names):
         heading = "" if name is None else escape_controls(str(name)).replace("_", " ")
