@@ -27,6 +27,8 @@ _WORDS = {
     "p_interaction": "p of changes",
     "prob_greater": "P(first is better)",
     "prob_greater_p": "its p",
+    "speedup": "speed-up",
+    "speedup_90": "speed-up to 90 %",
     "task_sd": "SD over tasks",
     "p_adjusted": "p, adjusted",
     "score_mean": "mean",

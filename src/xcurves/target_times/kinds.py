@@ -150,7 +150,7 @@ SPEEDUP = ResultKind(
         reasons=text.without_speedup,
         more=text.more_of_speedups,
         scale=SPEED,
-        column="speed-up",
+        column="speedup",
         caption="Speed-ups of algorithms over the reference with their intervals and p for all pairs together, the "
         "time at which the level is reached and how much sooner that is, and the speed-up to the level where the "
         "reference had 90 % of its rise; over tasks for tasks like these and for these.",

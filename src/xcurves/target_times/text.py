@@ -310,8 +310,8 @@ def columns_of_speedups(result: xr.Dataset) -> dict[str, xr.DataArray]:
     reached = result["time"].where(np.isfinite(result["time"]))
     columns = {"time": result["time"], "sooner_by": result["reference_time"] - reached}
     if "rise_speedup" in result:
-        rise = bounds(without_zeros(result["rise_speedup_ci"]), "speed-up to 90 %_")
-        columns |= {"speed-up to 90 %": result["rise_speedup"], **rise}
+        rise = bounds(without_zeros(result["rise_speedup_ci"]), "speedup_90_")
+        columns |= {"speedup_90": result["rise_speedup"], **rise}
     return columns
 
 
