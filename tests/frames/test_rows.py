@@ -283,3 +283,12 @@ def test_the_only_extra_dim_is_that_of_tasks_and_several_are_joined():
         one.curves.across_tasks(n_resamples=99, rng=0).drop_attrs(),
         by_name.drop_attrs(),
     )
+
+
+def test_rows_are_numbered_within_runs_whose_columns_are_found():
+    frame = pd.DataFrame({"algo": np.repeat(["a", "b"], 6), "seed": [0, 0, 0, 1, 1, 1] * 2, "acc": np.arange(12.0)})
+    tasks = frame.curves.to_dataarray(extra="row", training=None)
+    assert dict(tasks.sizes) == {"row": 3, "algorithm": 2, "run": 2}
+    assert tasks.sel(algorithm="b", run=1).values.tolist() == [9, 10, 11]
+    typed = frame.curves.to_dataarray("acc", algorithm="algo", run="seed", training=None, extra="row")
+    xr.testing.assert_equal(tasks, typed)

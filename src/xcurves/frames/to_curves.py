@@ -69,8 +69,11 @@ def to_dataarray(
         say: see Notes. Several columns of `algorithm` or `run`, ``["optimizer", "lr"]``, are one whose labels are
         joined: "optimizer=muon, lr=0.001". With ``training=None`` scores have no training (trials); with ``run=None``
         each algorithm has one curve, or with `coords` each row is a run.
+        Where no column is called so, "row" stands for the numbers 1, 2, ... of the rows that repeat a run.
     extra : str, sequence of str or FIND
-        Columns that become further dims (tasks) under their own names. None says that no column is of tasks.
+        Columns that become further dims (tasks) under their own names. None says that no column is of tasks. Where no
+        column is called so, "row" stands for the numbers of the rows of a run, and "task" for what its names begin
+        with: cola of cola_1.
     coords : str or sequence of str, optional
         Columns that become coordinates: of tasks where each has one label, such as the suite that `across_tasks` takes
         by ``by="suite"``; else of runs, such as the model size and the tokens of a scaling law, or the look at which a

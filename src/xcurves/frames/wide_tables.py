@@ -12,6 +12,7 @@ import pandas as pd
 
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
+from xcurves.core.known import FIND
 from xcurves.core.names import dim_of, names_in, seeds_in, words_of
 from xcurves.frames.reading import Doubt, as_list, columns_in
 from xcurves.frames.roles import (
@@ -162,10 +163,20 @@ def as_rows(
     named = [*(name for given in dims.values() for name in as_list(given)), *kept]
     if columns is None:
         tidy = with_cut_names(frame, named)
-        return with_rows(tidy, named, [name for name in _texts(named) if name in tidy]), []
+        return with_rows(tidy, named, _of_runs(tidy, named, dims)), []
     tidy = with_rows(frame, named)
     single = {dim: column for dim, column in dims.items() if isinstance(column, str)}
     return as_asked(tidy, values, columns, single, kept)
+
+
+def _of_runs(tidy: pd.DataFrame, named: Sequence[Any], dims: Mapping[str, Any]) -> list[str]:
+    """Return the columns that say of which run a row is: those named, and of a long table those to be found."""
+    of_runs = [name for name in _texts(named) if name in tidy]
+    to_find = [dim for dim in ("algorithm", "run") if dims.get(dim, FIND) is FIND]
+    found = {str(name): dim_of(name) for name in tidy if name not in of_runs}
+    if "algorithm" in to_find and "algorithm" not in found.values():
+        return of_runs
+    return of_runs + [name for name, dim in found.items() if dim in to_find]
 
 
 def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | None:
