@@ -78,7 +78,7 @@ def first_stuck_run(found: Found) -> str:
         return ""
     by_run = found.scored.groupby(found.runs, observed=True)
     n_rows, n_levels = by_run.size(), by_run[training].nunique()
-    stuck = (n_rows >= _FEWEST) & (n_levels == 1) & (by_run[score].max() > by_run[score].min())
+    stuck = (n_rows >= _FEWEST) & (n_levels == 1) & (by_run[score].nunique() > 1)
     if not stuck.any() or stuck.all() or (n_rows > n_levels)[~stuck].any():
         return ""
     label = stuck.index[stuck][0]

@@ -451,10 +451,12 @@ def numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def n_labels(column: pd.Series[Any]) -> int:
-    """Return how many labels a column has."""
+    """Return how many labels a column has, 0 of what can be none: lists, and integers that no dtype holds."""
     try:
+        if column.dtype == object and pd.api.types.infer_dtype(column) == "integer":
+            column = pd.to_numeric(column)
         return int(column.nunique())
-    except (TypeError, NotImplementedError):  # lists are no labels
+    except (TypeError, NotImplementedError, OverflowError):
         return 0
 
 

@@ -222,7 +222,7 @@ def _fold_rows(table: pd.DataFrame, _: Path) -> pd.DataFrame:
     named = _named_algorithm(table)
     scores = [name for name in map(str, table) if _SCORE.match(name) or name in _TIMES]
     tasks = [name for name in map(str, table) if name not in scores and (dim_of(name) == "task" or name in _KEYS)]
-    made = table[tasks]
+    made = table[tasks].copy()
     if named is not None:
         made = made.assign(algorithm=table[named])
     made["fold"] = made.groupby(list(made), sort=False).cumcount() if len(made.columns) else range(len(made))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from fnmatch import fnmatch
@@ -113,9 +114,10 @@ class Source(NamedTuple):
 
 
 def _names_in(source: Source, log: Path) -> list[str]:
-    """Return the names of the columns of a log; none of a damaged one."""
+    """Return the names of the columns of a log; none of a damaged one. It warns when it is read for its rows."""
     try:
-        return [str(name) for name in read_files(source, [log], log.parent).rows]
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            return [str(name) for name in read_files(source, [log], log.parent).rows]
     except (ValueError, OSError, EOFError, zlib.error):
         return []
 
