@@ -48,6 +48,7 @@ def test_no_flipped_bit_of_500_changes_data(kind):
     assert try_damage(kind, 500, hows=["flip"])["changed"] == 0
 
 
+@pytest.mark.slow
 def test_a_zarr_store_that_lacks_a_chunk_or_its_metadata_is_refused_or_unchanged(
     tmp_path,
 ):

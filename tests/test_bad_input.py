@@ -183,6 +183,7 @@ def test_what_is_no_archive(refusal, curves, here):
     )
 
 
+@pytest.mark.slow
 def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
     short = curves.copy()
     short[0, 1, 2:] = np.nan

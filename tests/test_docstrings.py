@@ -78,6 +78,7 @@ def test_experiments_say_what_they_take_and_return():
         assert not lacking(function, *taken, "Returns\n"), name
 
 
+@pytest.mark.slow
 def test_numpydoc_finds_nothing_amiss():
     validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs extra")
     for name in PUBLIC:

@@ -231,7 +231,7 @@ def test_an_input_must_not_have_the_name_of_a_variable(kind):
         CALLS[kind.name](GIVEN[kind.argument]().assign_coords({name: 1}))
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(3)
 def test_table_and_sentences_begin_with_the_answer_of_at_most_seventy_words_and_are_said_once(
     kind,
 ):
@@ -277,6 +277,7 @@ def test_a_cell_that_not_all_kinds_need_is_there(cell):
     assert {name for name in kinds.NAMES if getattr(kinds.kind(name), cell)} == HAVE[cell]
 
 
+@pytest.mark.slow
 def test_the_summary_of_a_tree_of_twenty_tasks_has_at_most_thirty_lines():
     values = np.random.default_rng(5).normal(size=(20, 3, 5, 4)).cumsum(axis=-1)
     curves = make_curves(values, task=[f"task-{i}" for i in range(20)])
@@ -320,7 +321,7 @@ def test_digest_of_many_tasks(kind):
     assert frame.attrs["caption"].endswith(".")
 
 
-@pytest.mark.plain(12)
+@pytest.mark.plain(4)
 def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
     from matplotlib import pyplot as plt
 
@@ -344,7 +345,7 @@ def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
         plt.close(ax.figure)
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(3)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
     pytest.importorskip({"netcdf4": "netCDF4"}.get(engine, engine))
@@ -362,7 +363,7 @@ def test_archives_of_every_engine_return_it_identical(kind, engine, tmp_path):
         assert back.curves.summary() == result.curves.summary()
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("name", [name if place % 2 else slow(name) for place, name in enumerate(LAZY)])
 def test_lazy_results_are_computed_once_at_the_top(name):
     argument = kinds.kind(name).argument
@@ -407,7 +408,7 @@ def answer_or_error(method):
         return error
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 def test_a_label_that_was_selected_is_answered_or_named(kind):
     result = made(kind.name)
     result = result.isel(task=[0]) if "task" in result.dims else result
@@ -433,7 +434,7 @@ def test_a_dim_of_which_one_label_was_selected_is_there_again(kind):
             xr.testing.assert_identical(one[name], of_list[name].transpose(..., *core))
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("step", [8, slow(1)])
 def test_a_variable_that_was_dropped_is_named_or_not_needed(kind, step):
     result = made(kind.name)
@@ -505,7 +506,7 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 def test_the_accessor_shows_question_answer_and_table(kind):
     result = made(kind.name)
     shown = repr(result.curves)

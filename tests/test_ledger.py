@@ -100,6 +100,7 @@ def two_looks():
     return curves.curves.assign_looks(3, n_looks=3)
 
 
+@pytest.mark.slow
 def test_other_training_weights_and_another_confidence_level_are_another_plan():
     planned, options = two_looks(), {"n_resamples": 99}
     found = planned.curves.sequential(training_weights=[1, 2, 3], **options)

@@ -115,6 +115,7 @@ def data_of(name):
     return data
 
 
+@pytest.mark.plain(25)
 @pytest.mark.parametrize(("name", "option"), ROWS)
 def test_argument_value_and_cure_are_said_in_one_line(name, option):
     rule, values = REFUSED[option]

@@ -35,6 +35,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.plain(3)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", [*METHODS, "compare_distributions"])
 def test_a_task_is_called_by_the_name_of_its_dim_throughout(method):

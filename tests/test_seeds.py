@@ -117,6 +117,7 @@ def test_a_seed_that_was_given_is_stated_even_where_it_changes_nothing(name):
     xr.testing.assert_identical(seeded.assign_attrs(rng="0"), without)
 
 
+@pytest.mark.slow
 def test_methods_without_a_seed_give_the_same_at_each_call():
     for name in set(kinds.NAMES) - set(TAKE_A_SEED):
         data = test_kinds.GIVEN[kinds.kind(name).argument]()

@@ -77,6 +77,7 @@ def test_an_anova_shows_f_over_its_critical_value(curves):
     assert not ax.patches
 
 
+@pytest.mark.slow
 def test_a_kept_null_distribution_stands_on_each_row(curves):
     result = curves.curves.randomized_anova(n_resamples=499, keep_null=True, rng=0)
     axes = result.curves.plot()

@@ -136,6 +136,7 @@ def test_one_run_for_each_task_is_enough_over_tasks(capsys):
     assert "new has the lower mean runtime, 1.02 over 12 instances" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_all_that_is_missing_is_asked_for_at_once_and_what_is_to_type_works(capsys):
     frame = log(model=["m", "n"], optimizer=["adam", "sgd"], seed=range(3), step=[1, 2]).assign(
         u=1.0, v=lambda f: f["y"]
@@ -222,6 +223,7 @@ def scales(runs):
     )
 
 
+@pytest.mark.slow
 def test_scores_of_each_task_are_scaled_by_its_extremes(runs, capsys):
     frame = scales(runs)
     frame.to_csv("mine.csv", index=False)
@@ -280,6 +282,7 @@ def test_budget_in_n_steps():
             steps_of_budget(strange)
 
 
+@pytest.mark.slow
 def test_ragged_runs_get_a_command_that_works(capsys):
     frame = log(algo=["a", "b"], seed=range(4), step=[10, 20, 30, 40])
     frame[~((frame["seed"] == 3) & (frame["step"] > 20))].to_csv("mine.csv", index=False)
@@ -313,6 +316,7 @@ def test_of_runs_that_begin_again_each_command_works(capsys):
     assert [main(shlex.split(command, comments=True)[3:]) for command in commands] == [0, 0]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("ending", [slow("svg"), slow("pdf"), "png"])
 def test_the_first_picture_is_written(runs, here, capsys, ending):
     pytest.importorskip("matplotlib")

@@ -28,7 +28,7 @@ def logs(here, tmp_path_factory, monkeypatch):
             (folder / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("options", "cured"),
     [
@@ -57,6 +57,7 @@ def test_the_command_replaces_what_did_not_work(options, cured, logs, capsys):
     assert "sac over td3" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_rows_without_a_score_are_said_and_count_as_failed_where_asked(capsys):
     frame = pd.DataFrame(
         {
@@ -100,6 +101,7 @@ def test_a_gate_takes_rows_without_a_score_as_failed_where_asked(capsys):
     assert "Drop new: its run failed." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_episodes_are_told_the_options_that_average_them_and_these_work(capsys):
     rng = np.random.default_rng(0)
     rows = [
@@ -117,6 +119,7 @@ def test_episodes_are_told_the_options_that_average_them_and_these_work(capsys):
     assert "sac over td3" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_two_logs_in_one_file_are_told_the_option_that_keeps_the_last_and_it_works(capsys):
     for name, gain in (("sac", 9), ("td3", 5)):
         for seed in range(4):
@@ -147,6 +150,7 @@ def test_a_law_of_runs_that_failed_says_in_the_shell_what_a_shell_can_do(capsys)
     assert main(["law.csv"]) == 0
 
 
+@pytest.mark.slow
 def test_evaluations_without_samples_are_told_the_source_that_has_all_and_it_works(capsys):
     shutil.copytree(Path(__file__).parents[1] / "readers" / "logs" / "lm_eval", "logs")
     for file in sorted(Path("logs").rglob("samples_*"))[:2]:

@@ -119,6 +119,7 @@ def test_a_direction_that_is_known_is_not_said_to_be_assumed(name, options, caps
     assert ASSUMED not in capsys.readouterr().out.lower()
 
 
+@pytest.mark.slow
 def test_the_metric_that_was_selected_says_the_direction(capsys):
     accuracy = log("value", metric="acc").assign(value=lambda frame: frame["value"] / 2)
     both = pd.concat([log("value", metric="val_loss"), accuracy])
@@ -147,6 +148,7 @@ def test_metrics_of_both_directions_are_refused_and_the_typed_cure_works(capsys)
     assert "good has the lower mean y" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_gate_and_sequential_take_the_name_too(capsys):
     frame = log("val_loss").query("training == 2").drop(columns="training")
     frame.to_csv("mine.csv", index=False)

@@ -78,6 +78,7 @@ def test_a_table_of_sizes_and_tokens_reaches_the_law(tmp_path, monkeypatch, caps
     assert alpha == pytest.approx(0.34, abs=0.02)
 
 
+@pytest.mark.slow
 def test_scores_and_tasks_are_called_as_options_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     index = pd.MultiIndex.from_product(
@@ -100,6 +101,7 @@ def test_scores_and_tasks_are_called_as_options_say(tmp_path, monkeypatch, capsy
     assert "--task-name game is for scores of several tasks" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_tasks_of_a_configuration_are_called_without_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame({"algorithm": np.repeat(["a", "b"], 8), "seed": [0, 1, 2, 3] * 4})

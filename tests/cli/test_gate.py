@@ -110,6 +110,7 @@ def test_numbers_are_those_of_the_function(here, capsys):
     assert found.identical(scores.curves.gate(baseline="main", previous="gate.json"))
 
 
+@pytest.mark.slow
 def test_the_open_candidate_is_the_one_that_is_answered(capsys):
     write_log(("a", BETTER[:2]), ("b", [11.0]), ("c", [9.0]))
     status, out, _ = gate(capsys, "--json")
@@ -131,6 +132,7 @@ def test_the_open_candidate_is_the_one_that_is_answered(capsys):
     assert (status, decided(out)["runs"]) == (3, {"new": 1})
 
 
+@pytest.mark.slow
 def test_the_ledger_is_read_checked_and_replaced_whole(here, capsys):
     path = here / "gate.json"
     write_log(("new", BETTER[:1]))
@@ -184,6 +186,7 @@ def test_a_file_that_is_no_ledger_is_not_replaced(here, capsys, text):
     assert (here / "gate.json").read_text() == text
 
 
+@pytest.mark.slow
 def test_names_are_recognised_and_low_losses_are_better(capsys):
     rng = np.random.default_rng(0)
     rows = [
@@ -328,6 +331,7 @@ def test_the_documented_keys_are_those_of_the_json(capsys):
     }
 
 
+@pytest.mark.slow
 def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
     write_log(("new", [12.0]), name="whole.csv")
     frame = pd.read_csv("whole.csv")
@@ -348,6 +352,7 @@ def test_failed_runs_count_as_a_number_that_later_runs_do_not_change(capsys):
     assert "1 of 12 runs failed and counts as a score of 9.1." in out
 
 
+@pytest.mark.slow
 def test_a_ledger_that_is_no_file_or_has_no_end_is_refused_without_reading_it(here, capsys):
     write_log(("new", BETTER))
     (here / "large.json").touch()
@@ -392,6 +397,7 @@ def test_a_score_of_zero_is_a_run_that_no_later_call_may_change(here, capsys):
     assert "row 5 of runs.csv (new, score 9) differs from what it was" in err
 
 
+@pytest.mark.slow
 def test_the_plan_has_refresh_and_a_ledger_without_it_is_zero(here, capsys):
     write_log(("new", [8.0]), ("other", [8.5]))
     status, *_ = gate(capsys, "--ledger", "gate.json", "--refresh", "0")
@@ -409,6 +415,7 @@ def test_the_plan_has_refresh_and_a_ledger_without_it_is_zero(here, capsys):
     assert "--share-failed must stay as it was at the earlier call, 0.0" in err
 
 
+@pytest.mark.slow
 def test_the_champion_is_run_again_for_every_second_candidate(capsys):
     rows = [("main", score) for score in MAIN[:4]] + [("a", 8.0), ("b", 8.5)]
     pd.DataFrame(rows, columns=["candidate", "score"]).to_csv("runs.csv", index=False)
@@ -428,6 +435,7 @@ def test_the_champion_is_run_again_for_every_second_candidate(capsys):
     assert [each["n_runs_champion"] for each in decided(out)["candidates"]] == [4, 5]
 
 
+@pytest.mark.slow
 def test_a_score_that_is_logged_eight_times_is_named_by_its_rows(capsys):
     write_log(("new", [12.3] * 8))
     status, _, err = gate(capsys)
@@ -509,6 +517,7 @@ def test_rows_of_one_run_are_refused_by_row_and_score_with_a_cure_that_works(cap
     assert said["candidates"][0]["difference"] == pytest.approx(8.0 - np.mean(MAIN[:4]))
 
 
+@pytest.mark.slow
 def test_a_run_without_levels_of_the_others_is_named_by_its_row(capsys):
     rows = [
         (who, seed, step, score + step / 10)
@@ -541,6 +550,7 @@ def test_a_row_that_does_not_say_which_run_it_is_of_is_refused(capsys):
     assert gate(capsys, "--algorithm", "who", "--run", "seed")[0] == 3
 
 
+@pytest.mark.slow
 def test_rows_that_no_decision_uses_are_counted(capsys):
     write_log(("worse", [8.0, 12.0, 12.5]), ("new", BETTER))
     said = decided(gate(capsys, "--json")[1])
@@ -552,6 +562,7 @@ def test_rows_that_no_decision_uses_are_counted(capsys):
     assert "Runs that no decision used: 6 of main." in " ".join(said["details"])
 
 
+@pytest.mark.slow
 def test_a_share_of_runs_may_fail(capsys):
     write_log(("new", [*BETTER[:3], "-inf", *BETTER[4:8]]))
     status, out, _ = gate(capsys)

@@ -90,6 +90,7 @@ def test_stdout_is_one_object_that_says_what_the_sentences_say(n_tasks, capsys):
 # --- which end is good, and what became of runs
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("column", "direction", "is_assumed"),
     [("y", "higher", True), ("reward", "higher", False), ("rmse", "lower", False)],
@@ -107,6 +108,7 @@ def test_a_direction_that_was_assumed_is_said(column, direction, is_assumed, cap
     assert said not in answer["cautions"]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     "command",
     [
@@ -131,6 +133,7 @@ def test_every_command_says_which_column_is_what_also_where_it_is_called_so(comm
     }
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_levels", [1, 3])
 def test_runs_without_a_score_and_rows_that_are_left_out_are_said(n_levels, capsys):
     frame = write_scores().merge(pd.DataFrame({"step": range(n_levels)}), how="cross")
@@ -150,6 +153,7 @@ def test_runs_without_a_score_and_rows_that_are_left_out_are_said(n_levels, caps
     )
 
 
+@pytest.mark.slow
 def test_the_groups_of_tasks_are_settings(capsys):
     frame = write_scores(n_tasks=8)
     frame.assign(suite=frame["env"].map(lambda env: "odd" if int(env[1:]) % 2 else "even")).to_csv("scores.csv")
@@ -209,6 +213,7 @@ def test_every_kind_has_such_an_object():
         assert answer["settings"]["method"] == result.attrs["xcurves_result"]
 
 
+@pytest.mark.slow
 def test_tasks_that_it_takes_are_those_of_the_nearest_rival():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(9, 3, 4, 1)) + rng.normal(0, 0.7, (9, 3, 1, 1)) + np.array([0.5, 0.2, 0])[:, None, None]
@@ -341,7 +346,7 @@ STATUSES = [
 ]
 
 
-@pytest.mark.plain(5)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(("command", "options", "status"), every(2, STATUSES))
 def test_every_command_ends_with_its_statuses_and_an_object(command, options, status, here, monkeypatch, capsys):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
@@ -404,6 +409,7 @@ def test_better_is_3_where_nothing_is_shown_and_refused_where_it_cannot_be(capsy
     assert "Leave --reference out" in err
 
 
+@pytest.mark.slow
 def test_better_of_each_task_by_itself_is_refused(capsys):
     write_scores(n_tasks=3)
     status, _, err = run(capsys, "scores.csv", "--better", "best", "--include", "pairwise")
@@ -432,6 +438,7 @@ def test_looks_have_the_better_one_first(tmp_path):
         assert pair["difference"] == pytest.approx(abs(np.diff(values.mean(axis=(1, 2)))[0]))
 
 
+@pytest.mark.slow
 def test_github_gets_markdown_in_its_file_or_on_stdout(here, monkeypatch, capsys):
     write_scores()
     status, out, _ = run(capsys, "scores.csv", "--better", "mid", "--github")
@@ -498,6 +505,7 @@ def test_the_schema_refuses_what_is_no_seed(seed):
         checked(json.dumps(answer))
 
 
+@pytest.mark.slow
 def test_of_several_tasks_next_is_what_takes_most_in_any():
     rng = np.random.default_rng(4)
     curves = make_curves(
@@ -512,6 +520,7 @@ def test_of_several_tasks_next_is_what_takes_most_in_any():
     assert set(found) == set().union(*alone)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_next_says_what_the_verdict_says_where_nothing_can_be_shown_yet():
     curves = make_curves(np.random.default_rng(5).normal(size=(4, 2, 5, 3)), task=list("wxyz"))
@@ -525,6 +534,7 @@ def test_next_says_what_the_verdict_says_where_nothing_can_be_shown_yet():
     assert set(of_runs["next"]["runs"]) == {"a0", "a1"}
 
 
+@pytest.mark.slow
 def test_a_pair_says_what_its_difference_is():
     curves = make_curves(np.random.default_rng(6).normal(size=(2, 5, 4)).cumsum(axis=-1)).assign_attrs(units="points")
     final = curves.isel(training=-1, drop=True)

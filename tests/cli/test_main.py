@@ -42,6 +42,7 @@ def test_without_an_archive_the_bundled_benchmark_gets_one_answer(capsys, here):
     ]
 
 
+@pytest.mark.slow
 def test_curves_of_one_task_are_compared_in_pairs(capsys, here):
     assert main([TICTACTOE]) == 0
     out, err = capsys.readouterr()
@@ -165,6 +166,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(here, monkeypatch, capsys, troub
     assert [path.name for path in here.iterdir()] == ["r.nc"]
 
 
+@pytest.mark.slow
 def test_duplicates_are_kept_as_asked(curves, here, capsys):
     table = curves.to_dataframe("score").reset_index()
     again = table.head(3).assign(score=0.0)

@@ -33,6 +33,7 @@ def said(capsys, *arguments):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_of_many_algorithms_places_are_printed_and_pairs_on_request(table, capsys):
     path = table(11)
     text = said(capsys, path)
@@ -45,12 +46,14 @@ def test_of_many_algorithms_places_are_printed_and_pairs_on_request(table, capsy
     assert n_rows >= 55
 
 
+@pytest.mark.slow
 def test_of_few_the_pairs_that_differ_are_printed(table, capsys):
     text = said(capsys, table(3))
     assert "--include pairs" in text or "Shown to differ" in text
     assert "All 3 pairs" not in text
 
 
+@pytest.mark.slow
 def test_pairs_that_could_not_be_tested_have_no_empty_columns(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame = make_items(n_items=60, accuracy=(0.4, 0.5, 0.6)).to_dataframe("accuracy").reset_index()
@@ -64,6 +67,7 @@ def test_pairs_that_could_not_be_tested_have_no_empty_columns(tmp_path, monkeypa
     assert heading.split() == ["pair", "difference"]
 
 
+@pytest.mark.slow
 def test_a_model_with_other_items_is_refused_and_the_others_are_compared_as_the_cure_says(
     tmp_path, monkeypatch, capsys
 ):

@@ -96,6 +96,7 @@ def test_an_earlier_look_is_compared(here, capsys):
     assert (here / "look.json").read_text() == second
 
 
+@pytest.mark.slow
 def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     write_log("log.csv", 1)
     status, out, _ = look(capsys, "--look", "batch", "--looks", "6", "--json")
@@ -126,6 +127,7 @@ def test_more_runs_are_needed_then_the_last_look_is_done(here, capsys):
     assert found.curves.summary().startswith(said["verdict"])
 
 
+@pytest.mark.slow
 def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
     write_log("log.csv", 2, gap=6.0)
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--json")
@@ -153,6 +155,7 @@ def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
     assert out.startswith("sac has the higher mean return after look 2 of 3 (10 runs each). It is shown to be higher ")
 
 
+@pytest.mark.slow
 def test_tasks_by_themselves_and_together(here, capsys):
     write_log("log.csv", 1, tasks=("x", "y"))
     status, out, _ = look(capsys, "--batch-size", "5", "--looks", "3", "--extra", "task", "--json")

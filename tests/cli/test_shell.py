@@ -110,6 +110,7 @@ def test_a_weights_and_biases_chart(curves, here, capsys):
     assert "--names '{algorithm}-{run}' does not match the run 'sac'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_analysis_of_parts_is_one_archive_of_curves_and_results(curves, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--include", "anova", "pairwise", *QUICK]) == 0
@@ -178,6 +179,7 @@ def test_no_file_is_written_over_another_and_none_before_the_work(curves, here, 
     assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_inputs_that_differ_after_a_dot_have_outputs_of_their_own(curves, here):
     for name in ("log.v1.csv", "log.v2.csv", "log.v3.csv.gz"):
         curves.to_dataframe("score").reset_index().to_csv(name, index=False)
@@ -201,6 +203,7 @@ def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
     assert all("n_resamples is s" in line for line in err)
 
 
+@pytest.mark.slow
 def test_a_part_says_in_the_shell_all_that_it_says_in_python(curves, capsys):
     stopped = (curves.run == curves.run[0]) & (curves.training == curves.training[-1])
     curves.where(~stopped).to_dataset().to_netcdf("mine.nc")
@@ -234,6 +237,7 @@ def test_a_page_of_everything_and_again_from_the_archive(curves, here, capsys):
     xr.testing.assert_identical(second.to_dataset(), first.to_dataset())
 
 
+@pytest.mark.slow
 def test_each_of_several_values_has_its_files_and_its_tasks(curves, capsys):
     tasks = xr.concat([curves, curves + 1, curves * 2], "task").assign_coords(task=["x", "y", "z"])
     success = tasks.where(tasks.task == "y").rename("success")
@@ -345,6 +349,7 @@ def test_levels_are_words_lists_and_ranges_counted_in_decimal_digits(given, leve
     assert parse_levels(given) == levels
 
 
+@pytest.mark.slow
 def test_negative_levels_are_no_options(curves, capsys):
     table = curves.assign_coords(training=[-0.2, -0.1, 0.0, 0.1])
     table.to_dataset().to_netcdf("negative.nc")

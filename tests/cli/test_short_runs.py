@@ -70,6 +70,7 @@ def commands(refused):
     return [shlex.split(line.partition("  # ")[0])[3:] for line in lines]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "align"),
     [

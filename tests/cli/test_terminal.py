@@ -61,6 +61,7 @@ def shown_in_terminal(monkeypatch, *arguments, columns=140, encoding="utf-8", **
     return b"".join(read).decode(encoding).replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_a_terminal_has_bars_and_colours_and_a_pipe_the_same_text(monkeypatch, capsys):
     write_tasks()
     assert main(["scores.csv"]) == 0
@@ -75,6 +76,7 @@ def test_a_terminal_has_bars_and_colours_and_a_pipe_the_same_text(monkeypatch, c
     assert max(map(len, COLOUR.sub("", shown).splitlines())) <= max(140, *map(len, plain.splitlines()))
 
 
+@pytest.mark.slow
 def test_no_color_is_respected(monkeypatch):
     write_tasks()
     shown = shown_in_terminal(monkeypatch, "scores.csv", NO_COLOR="1")

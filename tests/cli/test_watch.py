@@ -107,6 +107,7 @@ def q_by_oracle(sizes, gap, n_looks):
     return [min(look["q"][0], 1.0) for look in oracles_sequential.sequential(batches, shares, 0.05)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gap", "status"), [slow(0.0, 3), (4.0, 0)])
 def test_looks_are_taken_when_every_algorithm_has_enough_runs(gap, status, watching):
     found, out, err = watching(*pair_by_pair(6, gap=gap), more=["--json"])
@@ -134,6 +135,7 @@ def test_numbers_are_those_of_sequential_called_by_hand(watching):
     assert kept["algorithms"][0]["mean"] == pytest.approx(values[0].mean())
 
 
+@pytest.mark.slow
 def test_a_line_is_said_when_something_changed_and_ends_with_the_verdict(watching):
     nothing = lambda: None  # noqa: E731
     steps = [step for pair in pair_by_pair(6, gap=4.0) for step in (pair, nothing)]
@@ -147,6 +149,7 @@ def test_a_line_is_said_when_something_changed_and_ends_with_the_verdict(watchin
     assert "sac has the higher mean return after look 3 of 3 (6 runs each). It is shown to be higher than td3" in out
 
 
+@pytest.mark.slow
 def test_the_first_lines_say_where_runs_come_from_and_when_something_can_be_shown(watching):
     begin, *later = pair_by_pair(2)
     begin()
@@ -174,6 +177,7 @@ def test_files_of_runs_in_folders_of_algorithms_are_levels_of_paths(watching):
     assert "(1 run), sac " in lines_of(out)[0]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("looks", "tasks"), [("2,4,6", [""]), slow("4,8", [""]), slow("2,4", ["", "hop"]), ("2,4", [""]), slow("1,5", [""])]
 )
@@ -207,6 +211,7 @@ def test_programs_are_told_which_looks_can_show_nothing(watching):
     ]
 
 
+@pytest.mark.slow
 def test_runs_that_go_on_are_named_and_not_compared(watching):
     def begin():
         write_pair(0)
@@ -223,6 +228,7 @@ def test_runs_that_go_on_are_named_and_not_compared(watching):
     assert "going on" not in lines[2]
 
 
+@pytest.mark.slow
 def test_a_run_at_its_end_is_complete_when_it_is_no_longer_written(watching):
     def all_at_once():
         for run in range(2):
@@ -239,6 +245,7 @@ def test_a_run_at_its_end_is_complete_when_it_is_no_longer_written(watching):
     assert kept_now()["ledger"]["watch"]["levels"] == {"": 4.0}
 
 
+@pytest.mark.slow
 def test_the_level_of_the_first_look_stays(watching):
     def short():
         for run in range(2):
@@ -256,6 +263,7 @@ def test_the_level_of_the_first_look_stays(watching):
     assert {each["name"]: each["mean"] for each in kept["algorithms"]}["sac"] == pytest.approx(np.mean(means))
 
 
+@pytest.mark.slow
 def test_the_budget_completes_runs_that_go_on_beyond_it(watching):
     steps = pair_by_pair(2, written=time.time() + 1e6)
     watching(*steps, more=["--budget", "3"])
@@ -267,6 +275,7 @@ def test_the_budget_completes_runs_that_go_on_beyond_it(watching):
     assert "--budget" in err
 
 
+@pytest.mark.slow
 def test_of_equal_ones_none_leads(watching):
     def write():
         for run in range(2):
@@ -298,6 +307,7 @@ def test_an_algorithm_whose_pairs_are_decided_needs_no_more_runs(watching):
     assert {each["name"]: each["n_runs"] for each in after_two["algorithms"]} == {"sac": 8, "td3": 8, "low": 6}
 
 
+@pytest.mark.slow
 def test_runs_that_stand_before_the_longest_get_the_budget_that_completes_them(watching):
     def write():
         for run in range(2):
@@ -349,6 +359,7 @@ def test_tasks_are_tested_together(watching):
     assert found == pair
 
 
+@pytest.mark.slow
 def test_an_algorithm_that_comes_late_is_not_compared(watching):
     _, out, _ = watching(*look_by_look(2), lambda: write_run("new", 0))
     assert lines_of(out)[-1].endswith("not compared, as they came after the first look: new")
@@ -396,6 +407,7 @@ def test_only_files_that_changed_are_read_again(watching, monkeypatch):
     assert read == ["2"]
 
 
+@pytest.mark.slow
 def test_one_file_of_all_runs_is_watched_too(watching):
     rows = [
         (name, run, step, value)
@@ -417,6 +429,7 @@ def test_one_file_of_all_runs_is_watched_too(watching):
     assert kept["pairs"][0]["p"] == pytest.approx(q_by_oracle([2, 4, 6], 4.0, 3)[-1])
 
 
+@pytest.mark.slow
 def test_a_line_that_is_half_written_is_read_later(watching):
     def begin():
         write_pair(0)
@@ -458,6 +471,7 @@ def test_another_plan_is_refused(more, message, watching):
     assert message.partition(" ")[2] in err
 
 
+@pytest.mark.slow
 def test_a_run_that_was_compared_may_not_change(watching):
     watching(*look_by_look(2))
     write_run("td3", 1, gap=0.0)

@@ -45,6 +45,7 @@ class Runs:
         return os.mkdir, (str(self.path),)
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("consolidated", [True, False])
 def test_a_zarr_store_that_would_run_code_is_refused_and_runs_none(store, tmp_path, consolidated):
     numcodecs = pytest.importorskip("numcodecs")

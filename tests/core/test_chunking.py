@@ -104,6 +104,7 @@ def test_chunks_that_are_few_or_large_stay(shape, chunks):
     assert chunking.coarsen(curves, labels.DIMS).chunks == curves.chunks
 
 
+@pytest.mark.slow
 def test_the_levels_of_a_task_are_one_chunk_so_that_a_block_has_few_tasks_with_long_curves():
     curves = xr.DataArray(
         da.zeros((10_000, 2, 3, 10**4), chunks=(1, 2, 3, 5 * 10**3)),
@@ -114,6 +115,7 @@ def test_the_levels_of_a_task_are_one_chunk_so_that_a_block_has_few_tasks_with_l
     assert 100 <= max(merged.chunksizes["task"]) <= 2**26 // 480_000
 
 
+@pytest.mark.slow
 def test_a_block_takes_the_names_of_its_own_tasks_along():
     lazy = xcurves.randomized_anova(drawn(10_000, 100, (2, 3, 4)), n_resamples=50, rng=0)
     graph = dict(dask.optimize(lazy)[0].__dask_graph__())
@@ -121,6 +123,7 @@ def test_a_block_takes_the_names_of_its_own_tasks_along():
     assert max(len(cloudpickle.dumps(node)) for node in graph.values()) < 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunks", [{"training": 1}, slow({"task": 1})])
 def test_a_computed_result_keeps_no_reassignments_in_its_graph(chunks):
     """A graph that is computed stays small: its blocks keep no orders of 2,000 reassignments of 40 curves."""
@@ -138,6 +141,7 @@ def blas_threads():
     return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("failing", [False, True])
 @pytest.mark.parametrize("turn", [0, slow(1)])
 def test_chunks_are_computed_with_one_blas_thread_and_what_was_set_comes_back(monkeypatch, failing, turn):

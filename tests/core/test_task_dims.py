@@ -43,7 +43,7 @@ CALLS = {
 }
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [slow(name) if name == "runs_needed" else name for name in CALLS])
 def test_a_dim_that_a_call_names_is_of_tasks_whatever_its_name_and_labels(name):

@@ -110,6 +110,7 @@ def test_intervals_say_what_they_are(scores):
     assert "whole units" in units.statistic_ci.attrs["interval"]
 
 
+@pytest.mark.slow
 def test_several_dims_are_one_pool(scores):
     pooled = xcurves.performance_cdf(scores, dim=("task", "run"), strata=(), **ASKED)
     stacked = scores.stack(trial=("task", "run")).drop_vars(["task", "run", "trial"]).rename(trial="run")

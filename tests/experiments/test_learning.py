@@ -100,6 +100,7 @@ def test_accuracy_is_that_of_a_plain_loop():
     np.testing.assert_allclose(found.isel(algorithm=0).values.ravel(), plain, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_curve_does_not_depend_on_other_algorithms_or_levels():
     both = cross_validated(
         {

@@ -141,6 +141,7 @@ def test_every_other_method_says_it_too(filled, method):
     assert SAID in OF_MEANS[method](filled).curves.summary().splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_fits_of_errors_and_whole_analyses_say_it_too(filled):
     errors = (filled * 0 + 5 + 60 * filled.training**-0.5).rename("loss")

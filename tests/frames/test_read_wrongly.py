@@ -60,7 +60,7 @@ SERIES = {  # of each text log, the columns beside its step
 }
 
 
-@pytest.mark.plain(5)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("typed", ANSWERS)
 def test_what_is_right_is_answered(typed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -69,6 +69,7 @@ def test_what_is_right_is_answered(typed, tmp_path, monkeypatch, capsys):
     assert ANSWERS[typed].lower() in capsys.readouterr().out.lower()
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("typed", REFUSED)
 def test_what_cannot_be_right_is_refused(typed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

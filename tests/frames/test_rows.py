@@ -250,6 +250,7 @@ def test_scores_that_are_the_same_by_chance_are_not():
             each.to_dataframe("score").reset_index().curves.to_dataarray("score", extra="task")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:so few tasks")
 def test_the_only_extra_dim_is_that_of_tasks_and_several_are_joined():
     scores = np.random.default_rng(1).normal(size=(2, 3, 2, 4, 5))

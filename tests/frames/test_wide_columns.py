@@ -161,6 +161,7 @@ def test_columns_of_logs_are_no_wide_table():
     assert wide_pattern(named, {})[0] is None
 
 
+@pytest.mark.slow
 def test_several_scores_of_a_wide_table_in_one_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame = table(["svm_acc", "svm_loss", "tree_acc", "tree_loss"], fold=range(8))

@@ -140,6 +140,7 @@ def test_of_many_learners_those_that_differ_have_their_differences():
     assert nothing.startswith("No difference to a could be tested: no fitted curve.")
 
 
+@pytest.mark.slow
 def test_of_a_learner_without_errors_nothing_is_said():
     lost = np.full(5, np.nan)
     for reference, silent in (("a", ["b"]), ("b", ["a", "c"])):
@@ -153,6 +154,7 @@ def test_of_a_learner_without_errors_nothing_is_said():
         assert "no amount of data" not in said
 
 
+@pytest.mark.slow
 def test_a_curve_whose_errors_are_all_equal_claims_no_worth_and_no_crossing():
     for reference in "ab":
         found = quiet_comparison({"a": FALLING, "b": np.full(5, 20.0)}, reference)
@@ -209,6 +211,7 @@ def test_curves_cross_only_between_shown_differences_of_opposite_signs():
     assert "cross" not in close.curves.summary()
 
 
+@pytest.mark.slow
 def test_the_ends_of_a_stretch_are_where_an_interval_of_the_difference_ends_at_zero():
     """At these sizes a fit that states its errors there has an interval of the difference that touches 0."""
     pair = crossing_pair(4.0)
@@ -241,6 +244,7 @@ def test_learners_with_another_largest_size_each_are_compared_at_the_smaller_one
     assert xcurves.compare_learners(own, at=400).difference.isnull().all()
 
 
+@pytest.mark.slow
 def test_at_another_size_learners_differ_as_fits_that_state_it(errors, fit):
     """Differences at 100 are those of a fit with at=100; sizes beyond the data are sent to `predict`."""
     found = xcurves.compare_learners(fit, reference="plain", at=100)
@@ -333,6 +337,7 @@ def test_learners_are_compared_at_every_size_as_it_was_given():
     assert (xcurves.predict(fit, 4.0001 * fit["at"])["extrapolated"] == 1).all()
 
 
+@pytest.mark.slow
 def test_intervals_for_all_learners_together_are_at_the_level_over_their_number(errors):
     found = xcurves.compare_learners(fit_free(errors), reference="plain")
     wider = xcurves.compare_learners(fit_free(errors, confidence_level=1 - 0.05 / 2), reference="plain")

@@ -685,6 +685,7 @@ def test_a_flat_curve_has_no_refits_and_leaves_those_of_others():
     xr.testing.assert_equal(found.isel(task=[1]), xcurves.fit_power_law(both.isel(task=[1]), n_resamples=19, rng=0))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**32 - 1),
     shift=st.floats(-10, 40),

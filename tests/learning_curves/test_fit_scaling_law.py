@@ -329,6 +329,7 @@ def test_answers_say_size_tokens_and_their_intervals():
     assert "it holds for the measured recipe only." in lines[-1]
 
 
+@pytest.mark.slow
 def test_intervals_for_all_pairs_of_suites_together_are_at_the_level_over_their_number():
     suites = xr.concat(
         [grid(seed) * factor for seed, factor in ((0, 1.0), (1, 1.02), (2, 1.3))],
@@ -525,6 +526,7 @@ def test_what_makes_no_law_is_refused_with_the_cure(call, expected, said):
         call()
 
 
+@pytest.mark.slow
 def test_laws_that_cannot_be_fitted_are_named_once():
     suites = xr.concat([grid(seed) for seed in range(3)], "validation").assign_coords(validation=list("abc"))
     suites[1] -= 3

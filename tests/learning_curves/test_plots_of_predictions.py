@@ -107,6 +107,7 @@ def test_the_fitted_curve_and_its_band_come_in_plotly(fit):
     assert {trace.legendgroup for trace in figure.data} == set(fit.algorithm.values)
 
 
+@pytest.mark.slow
 def test_many_predicted_sizes_are_a_line_with_a_shade(fit):
     ax = fit.curves.predict(np.geomspace(700, 9000, 40)).curves.plot()
     assert not ax.containers
@@ -126,6 +127,7 @@ def test_the_axis_of_a_fit_has_labels_to_its_end(fit):
     assert max(line.get_xdata().max() for line in lines(ax, "predicted")) == pytest.approx(2560)
 
 
+@pytest.mark.slow
 def test_learners_stand_beside_the_reference(fit):
     compared = fit.curves.compare_learners(reference="plain")
     axes = compared.curves.plot()

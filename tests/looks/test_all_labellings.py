@@ -129,6 +129,7 @@ def test_tasks_are_dealt_each_by_itself():
         assert (shares_at_most(p[:, k])[below_1] <= p[below_1, k] * (k + 1) / 3 + 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [slow(0.0), 2.0])
 def test_intervals_of_all_looks_together_hold_the_true_shift(shift):
     """Labels are dealt, then the first algorithm's numbers are raised; the rest is the share that the level allows."""

@@ -144,6 +144,7 @@ def share_continued(a, b, differences, batch, levels, rng):
     return is_shown.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_looks", "spending", "done", "difference"),
     [
@@ -251,6 +252,7 @@ def test_turning_the_pair_turns_the_ends_only():
     assert (ends == turned[:, ::-1]).all()
 
 
+@pytest.mark.slow
 def test_the_chance_of_one_of_many_pairs_is_judged_at_holms_next_step():
     rng = np.random.default_rng(6)
     values = rng.normal(size=(4, 12, 1)) + np.array([0.9, 0, 0, 0])[:, np.newaxis, np.newaxis]

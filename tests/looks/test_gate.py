@@ -908,7 +908,7 @@ def test_the_cure_of_a_level_that_cannot_be_reached_works(looks, level, n_resamp
     scores.curves.gate(baseline="main", **options)
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_shift_and_a_unit_change_no_decision(seed):
     runs, rule = random_stream(seed)

@@ -42,6 +42,7 @@ def test_a_gate_names_the_item_that_a_run_lacks(answers):
         answers.curves.gate(baseline="main", task="question_id")
 
 
+@pytest.mark.slow
 def test_looks_over_items_say_what_the_claim_is_about(answers):
     planned = answers.curves.assign_looks(4, n_looks=2)
     found = planned.curves.sequential(task="question_id")

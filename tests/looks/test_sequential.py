@@ -36,6 +36,7 @@ def found(curves):
     return curves.curves.sequential(n_looks=6, n_resamples=999)
 
 
+@pytest.mark.slow
 def test_result_has_the_declared_variables(found):
     by_look = {"pair": 3, "look": 6}
     for name in (
@@ -104,6 +105,7 @@ def test_any_earlier_look_repeats_digit_for_digit(seed, sizes, n_resamples):
             xr.testing.assert_identical(part[name].isel(look=slice(k)), whole[name].isel(look=slice(k)))
 
 
+@pytest.mark.slow
 def test_order_of_runs_and_algorithms_changes_nothing(curves, found):
     mixed = curves.isel(run=np.random.default_rng(0).permutation(15), algorithm=[2, 0, 1])
     again = mixed.curves.sequential(n_looks=6, n_resamples=999)
@@ -115,6 +117,7 @@ def test_order_of_runs_and_algorithms_changes_nothing(curves, found):
         np.testing.assert_array_equal(again[name].sel(pair="ddpg - td3").values[:3], -ends[:, ::-1])
 
 
+@pytest.mark.slow
 def test_intervals_for_all_pairs_together_are_those_at_the_level_over_their_number(curves, found):
     wider = curves.curves.sequential(n_looks=6, n_resamples=999, confidence_level=1 - 0.05 / 3)
     together = found["difference_ci_simultaneous"].isel(look=slice(3))
@@ -123,11 +126,13 @@ def test_intervals_for_all_pairs_together_are_those_at_the_level_over_their_numb
     np.testing.assert_array_equal(two["difference_ci"], two["difference_ci_simultaneous"])
 
 
+@pytest.mark.slow
 def test_pairs_with_a_reference(curves):
     found = curves.curves.sequential(n_looks=3, reference="td3", n_resamples=999)
     assert found.pair.values.tolist() == ["sac - td3", "ddpg - td3"]
 
 
+@pytest.mark.slow
 def test_a_decided_algorithm_needs_no_further_runs(curves, found):
     dropped = curves.where(~((curves.algorithm == "sac") & (curves.look == 3)))
     again = dropped.curves.sequential(n_looks=6, n_resamples=999)
@@ -137,6 +142,7 @@ def test_a_decided_algorithm_needs_no_further_runs(curves, found):
     xr.testing.assert_identical(again.pvalue.sel(pair="td3 - ddpg"), found.pvalue.sel(pair="td3 - ddpg"))
 
 
+@pytest.mark.slow
 def test_lazy_tasks_equal_those_in_memory_and_compute_nothing_early():
     dask = pytest.importorskip("dask")
     tasks = make_curves(np.random.default_rng(0).normal(size=(3, 2, 6, 4)), task=list("abc")).curves.assign_looks(3)
@@ -284,6 +290,7 @@ def test_batches_and_runs_need_an_order_that_stays(curves):
         crashed.curves.assign_looks(5)
 
 
+@pytest.mark.slow
 def test_the_plan_is_stored_and_another_one_is_refused(curves):
     bare = curves.drop_vars("look")
     planned = bare.curves.assign_looks(5, n_looks=6, spending="linear")
@@ -325,7 +332,7 @@ def test_an_earlier_look_changes_no_number(curves, previous):
         curves.curves.sequential(n_looks=7, n_resamples=99, previous=previous)
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("change", "run", "said"),
     [
@@ -361,6 +368,7 @@ def test_a_call_with_another_past_is_refused_by_name(curves, previous, change, r
         change(curves).curves.sequential(n_looks=6, n_resamples=99, previous=previous)
 
 
+@pytest.mark.slow
 def test_a_run_that_an_earlier_look_did_not_have_is_refused(curves):
     earlier = curves.isel(run=[0, 1, 2, 3]).curves.sequential(n_looks=6, n_resamples=99)
     with refused("scores", ("sac", "4"), cure="Give the runs, looks and scores that it had"):
@@ -375,6 +383,7 @@ def test_what_is_no_earlier_look_is_refused(curves, here, previous):
         curves.curves.sequential(n_looks=6, previous=previous)
 
 
+@pytest.mark.slow
 def test_unusual_batches_have_a_sentence_each(curves):
     sac, td3, ddpg = (curves.algorithm == name for name in ("sac", "td3", "ddpg"))
     unusual = curves.where(~(sac & (curves.look == 1)) & ~(td3 & (curves.look == 2)) & ~(ddpg & (curves.run == 14)))
@@ -535,6 +544,7 @@ def test_published_curves_equal_the_reference():
     np.testing.assert_allclose(found.difference[0], [look["estimate"] for look in case["looks"]], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_tasks_say_how_many_pairs_are_undecided_only_if_some_are(curves):
     tasks = xr.concat([curves, curves + 1], xr.Variable("task", ["ant", "worm"]))
     found = tasks.curves.sequential(n_looks=6, n_resamples=99)
@@ -544,6 +554,7 @@ def test_tasks_say_how_many_pairs_are_undecided_only_if_some_are(curves):
     assert "Undecided" not in found.assign(undecided=found.undecided * 0).curves.summary()
 
 
+@pytest.mark.slow
 def test_intervals_over_tasks_are_of_no_single_task(curves):
     tasks = xr.concat([curves, curves + 1], xr.Variable("task", ["ant", "worm"]))
     said = tasks.curves.sequential(n_looks=6, n_resamples=99, task="task").curves.summary()

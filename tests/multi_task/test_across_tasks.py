@@ -128,6 +128,7 @@ def test_training_weights():
         across(curves, training_weights=[0, 0, 1, 1, 1])
 
 
+@pytest.mark.slow
 def test_an_absent_algorithm_leaves_its_tasks_out_of_its_pairs_and_they_are_named():
     curves = make(8, (4, 4, 4))
     curves[2, 1] = np.nan
@@ -242,6 +243,7 @@ def test_an_interaction_of_nothing_by_nothing_does_not_reach():
     assert found.interaction_pvalue.item() == 2 / 36
 
 
+@pytest.mark.slow
 def test_a_margin_of_what_is_better_is_that_of_negative_scores_turned():
     curves = make(8, (4, 4))
     turned = across(-curves, margin=0.5, higher_is_better=False)

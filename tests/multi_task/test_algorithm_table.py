@@ -76,6 +76,7 @@ def test_of_single_runs_means_have_intervals_for_tasks_like_these():
     assert table_of(curves).columns.tolist() == columns
 
 
+@pytest.mark.slow
 def test_beside_a_reference_nothing_says_who_may_be_best():
     curves = suite(np.random.default_rng(2).normal(size=(6, 3, 2, 2)))
     table = ACROSS_TASKS.part.algorithms(xcurves.across_tasks(curves, reference="a0", rng=0))
@@ -105,6 +106,7 @@ def test_the_interval_of_the_winner_holds_as_often_as_it_says():
     assert held >= low
 
 
+@pytest.mark.slow
 def test_unlike_scales_are_said_in_the_heading_and_leave_no_interval_in_the_verdict():
     rng = np.random.default_rng(5)
     values = rng.normal(size=(8, 3, 4, 1)) + 3.0 * np.arange(3)[:, None, None]

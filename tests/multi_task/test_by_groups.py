@@ -86,6 +86,7 @@ def test_lazy_curves_have_the_same_groups():
     xr.testing.assert_identical(lazy.compute(), xcurves.across_tasks(curves, by="suite", rng=0))
 
 
+@pytest.mark.slow
 def test_a_group_of_single_runs_has_no_p():
     curves = suites(n_algorithms=2).fillna(0.0)
     curves = curves.where((curves["task"] != "z") | (curves["run"] == 0))
@@ -111,6 +112,7 @@ def test_what_is_no_coordinate_of_the_tasks_is_refused():
         xcurves.across_tasks(partial, by="suite", rng=0)
 
 
+@pytest.mark.slow
 def test_groups_have_labels_of_any_type():
     curves = suites()
     named = curves["suite"].to_numpy()

@@ -43,6 +43,7 @@ def test_flips_between_two_are_counted_both_ways():
     assert f"B is right and A wrong on {n_b} questions, A right and B wrong on {n_a}." in details(compare(scores))
 
 
+@pytest.mark.slow
 def test_ten_items_on_which_models_disagree_most_are_named():
     scores = make_items(n_answers=9, accuracy=(0.3, 0.5, 0.7))
     share = scores.mean("run").values
@@ -75,6 +76,7 @@ def test_the_share_of_noise_between_repeats_is_the_true_one():
     assert "between repeats" not in details(one)
 
 
+@pytest.mark.slow
 def test_of_items_on_which_models_disagree_equally_the_first_are_named():
     scores = make_items(n_items=30, n_answers=3, accuracy=(0.5,) * 4)
     rng = np.random.default_rng(1)
@@ -147,6 +149,7 @@ def test_the_share_of_noise_with_unequal_numbers_of_answers_is_that_of_a_plain_l
     assert said[1] == f"{100 * np.mean(shares):.2g}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", [(0.4, 0.6), slow((0.3, 0.5, 0.7))])
 def test_a_result_without_differences_by_task_has_sentences_tables_and_pictures(accuracy):
     pytest.importorskip("matplotlib")

@@ -238,6 +238,7 @@ def test_all_flips_of_the_items_that_a_pair_has():
         assert own.pvalue_adjusted >= p
 
 
+@pytest.mark.slow
 def test_what_is_said_of_each_item_is_left_out_of_many():
     scores = np.random.default_rng(3).normal(size=(2, 201, 2))
     many, few = across(items(scores)), across(items(scores[:, :20]))
@@ -255,7 +256,7 @@ def test_what_is_said_of_each_item_is_left_out_of_many():
         across(items(scores), per_task="no")
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("view", ["forest", "places", "prob_greater"])
 @pytest.mark.parametrize("n_algorithms", [2, 4])
 def test_many_items_have_sentences_tables_and_pictures(n_algorithms, view):

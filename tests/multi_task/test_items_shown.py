@@ -11,6 +11,7 @@ from xcurves.multi_task.answers_shown import are_answers
 from xcurves.say.comparing import pairs_of
 
 
+@pytest.mark.slow
 def test_answers_are_shown_in_per_cent_in_sentence_and_tables_and_kept_as_shares():
     scores = make_items()
     found = compare(scores)
@@ -71,6 +72,7 @@ def test_how_small_a_difference_so_many_items_show_stands_in_the_verdict():
     assert found.curves.summary().count("8 of 10 cases") == 1
 
 
+@pytest.mark.slow
 def test_one_answer_each_is_no_news_and_no_empty_columns():
     found = compare(make_items())
     assert "very questions" not in KIND.answer(found)
@@ -88,6 +90,7 @@ def test_clusters_have_their_name():
     assert "famil" not in summary
 
 
+@pytest.mark.slow
 def test_clusters_too_few_for_a_p_are_said_with_the_cure():
     scores = make_items()
     clusters = np.repeat(list("abcde"), 12)
@@ -112,6 +115,7 @@ def test_where_no_pair_could_be_tested_the_cure_is_more_clusters_and_no_column_i
     assert pairs_of(KIND)(found)["p"].notna().all()
 
 
+@pytest.mark.slow
 def test_items_that_a_model_lacks_are_counted():
     scores = make_items()
     scores[1, 3:6] = np.nan

@@ -14,6 +14,7 @@ from xcurves.kernels.resampling import plans
 from xcurves.multi_task.across_tasks import many_pvalues
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*so few tasks")
 @pytest.mark.parametrize(("n_algorithms", "n_tasks"), [slow(2, 6), slow(3, 7), (3, 3)])
 def test_each_data_set_has_the_pvalues_of_across_tasks(n_algorithms, n_tasks):

@@ -110,6 +110,7 @@ def test_what_more_tasks_would_show(answer, scores):
     assert 0 < shown.sum() < 3
 
 
+@pytest.mark.slow
 def test_pairs_of_too_few_tasks_count_neither_for_intervals_nor_for_numbers(scores):
     """They have no limits at any level, so that the others hold together without them."""
     few = scores.copy(deep=True)
@@ -210,6 +211,7 @@ def test_means_of_failed_runs_have_no_interval(scores):
     assert found.new_task_ci.isel(pair=0).isnull().all()
 
 
+@pytest.mark.slow
 def test_one_more_task_lies_between_sorted_differences(scores, answer):
     found = xcurves.across_tasks(scores, n_resamples=99, rng=0)
     cells = scores.mean("run")

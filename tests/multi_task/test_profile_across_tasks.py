@@ -162,6 +162,7 @@ def test_the_first_picture_is_still_where_curves_differ():
     assert not kinds.kind("across_tasks").part.along
 
 
+@pytest.mark.slow
 def test_panels_of_single_algorithms_have_no_bars_of_pairs():
     pytest.importorskip("matplotlib")
     values = 0.1 * np.random.default_rng(0).normal(size=(9, 13, 2, 2))

@@ -38,6 +38,7 @@ def about(value):
     return number(float(f"{value:.2g}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "share", "kinds"),
     [slow(0, 0.0, {"some"}), (1, 0.1, {"some", "many"}), slow(2, 0.3, {"some", "many"}), slow(3, 0.5, {"some"})],

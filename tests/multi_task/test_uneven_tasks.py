@@ -92,6 +92,7 @@ def test_nine_tenths_of_the_tasks_are_enough():
         assert scope_of_tasks(has).about == about
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("better", "n_studies"), [(True, 25), slow(True, 100), slow(False, 100)])
 def test_the_best_mean_is_that_of_a_plain_loop_in_uneven_studies(better, n_studies):
     rng = np.random.default_rng(1)

@@ -153,6 +153,7 @@ def test_an_algorithm_of_seven_of_20_tasks_has_a_clause_and_not_the_best_mean():
         np.testing.assert_allclose(table.loc[name, "mean"], own)
 
 
+@pytest.mark.slow
 def test_a_circle_has_no_best_and_is_named():
     """alpha beats beta, beta gamma and gamma alpha, each on 6 tasks of that pair alone; all three have 3 more tasks."""
     rng = np.random.default_rng(1)
@@ -244,6 +245,7 @@ def test_a_reference_or_a_margin_changes_not_who_is_best(gap, higher_is_better):
         assert found.curves.summary().split("\n")[0] == plain
 
 
+@pytest.mark.slow
 def test_a_margin_changes_not_who_is_best_of_three():
     rng = np.random.default_rng(4)
     values = rng.normal(0, 0.5, (8, 3, 5)) + np.array([0.0, -3.0, 4.0])[:, np.newaxis]

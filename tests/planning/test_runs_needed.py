@@ -87,6 +87,7 @@ def test_a_selection_without_the_number_of_runs_that_is_needed_says_so(plan):
     assert f"{needed:g} runs per algorithm reach a power of 0.8; their rate is not in this selection" in said
 
 
+@pytest.mark.slow
 def test_a_plan_says_its_caveats(pilots):
     plan = xcurves.runs_needed(pilots, n_runs=[10, 20], **QUICK)
     said = plan.curves.summary()
@@ -316,6 +317,7 @@ def test_incomplete_pilots_are_refused(pilots):
         xcurves.runs_needed(lacking.fillna(np.inf))
 
 
+@pytest.mark.slow
 def test_a_power_that_is_not_reached_is_warned_of(pilots):
     same = studies.autoregressive(1, n_runs=20, rng=np.random.default_rng(1))[0]
     said = r"power 0.95 is reached with none of \[5, 8\] runs. Try more: n_runs=\[160\]"

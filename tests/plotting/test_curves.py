@@ -79,6 +79,7 @@ def test_the_band_of_each_level_is_that_of_scipy(curves, band):
             np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.slow
 def test_a_simultaneous_band_is_wider_and_needs_four_runs(curves):
     here = curves.sel(task="x")
     one, other = (bands(here.curves.plot(band=band, rng=0)) for band in ("pointwise", "simultaneous"))
@@ -359,6 +360,7 @@ def test_lines_differ_without_colour_where_asked(curves):
     assert len({line.get_linestyle() for line in drawn}) == 3
 
 
+@pytest.mark.slow
 def test_each_task_is_a_panel_in_rows():
     curves = make_curves(np.random.default_rng(0).normal(size=(6, 2, 3, 4)), task=list("abcdef"))
     axes = curves.curves.plot()
@@ -439,6 +441,7 @@ def names_of(figure):
     return [text.get_text() for legend in figure.findobj(Legend) for text in legend.get_texts()]
 
 
+@pytest.mark.slow
 def test_algorithms_come_in_the_order_asked_for_in_their_own_colours(curves):
     here = curves.sel(task="x")
     usual = {name: line.get_color() for name, line in means(here.curves.plot()).items()}
@@ -566,6 +569,7 @@ def test_frames_number_the_algorithms_and_references_and_single_pairs_keep_colou
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_numbers_of_colours_that_arrays_lost_or_have_twice_are_places(curves):
     one = xcurves.tutorial.open_dataset("tictactoe")["score"]

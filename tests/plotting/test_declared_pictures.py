@@ -79,6 +79,7 @@ def test_boxes_have_the_intervals_of_the_table():
     assert "open end" in picture.flags
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("view", ["forest", "places", "task_differences"])
 def test_captions_say_of_which_levels_a_score_is(view):
     curves = make_curves(np.random.default_rng(0).normal(size=(7, 3, 4, 6)), task=list("abcdefg"))
@@ -103,6 +104,7 @@ def test_a_picture_of_rows_needs_no_drawing_code():
     assert len(inspect.getsource(plots.task_differences).splitlines()) <= 25
 
 
+@pytest.mark.slow
 def test_boxes_come_in_matplotlib_and_plotly(result):
     ax = result.curves.plot("task_differences")
     assert faults(ax.figure) == []
@@ -237,6 +239,7 @@ def test_distributions_step_in_plotly_as_in_matplotlib():
     assert figure.layout.yaxis.title.text.startswith("share of trials at or below")
 
 
+@pytest.mark.slow
 def test_f_ratios_stand_on_a_log_axis_in_plotly_with_their_null_distributions():
     pytest.importorskip("plotly")
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 6, 5)))

@@ -57,6 +57,7 @@ def test_a_profile_has_a_panel_for_fractions_and_one_for_their_sums(result):
     assert not fraction.xaxis.label.get_visible()
 
 
+@pytest.mark.slow
 def test_the_difference_of_two_curves_is_drawn_first_with_its_band(tasks, result):
     ax = result.curves.plot()[0]
     easy = tasks.isel(task=0)
@@ -147,6 +148,7 @@ def said_of(call, error, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_told_why(tasks, result):
     said_of(
         lambda: result.curves.plot("cdf"),
@@ -223,6 +225,7 @@ def test_every_picture_of_a_notebook_is_shown(monkeypatch):
     assert shown == [0, 1, 1, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["\ud800", *map(slow, [r"$\alpha$", "\x00", "$$", r"$\frac$", "_x", "a\nb"])],
@@ -303,6 +306,7 @@ def test_a_panel_names_its_pair_once_as_it_is_turned():
     assert not any(" over a" in ax.get_ylabel() for ax in panels)
 
 
+@pytest.mark.slow
 def test_a_pair_has_one_name_and_direction_in_all_panels_of_tasks():
     values = np.random.default_rng(0).normal(size=(2, 3, 6, 5)) + np.arange(3)[:, np.newaxis, np.newaxis]
     curves = make_curves(values, task=["x", "y"])
@@ -364,6 +368,7 @@ def test_every_view_draws_with_the_options_that_it_takes():
             assert view.drawing.options <= ALONG | OF_PAIRS
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("layout", ["constrained", None])
 def test_axes_of_a_subfigure_are_drawn_on(layout, tmp_path):
     """As in a figure that has the size of the subfigure: a long label has lines that fit."""

@@ -73,6 +73,7 @@ def test_the_menu_has_the_mean_over_tasks_then_each_task(curves):
     assert list(traces) == list(range(12))
 
 
+@pytest.mark.slow
 def test_of_more_than_a_million_numbers_runs_of_one_task_are_kept():
     curves = make_curves(np.zeros((4, 2, 400, 200)) + np.arange(200.0), task=list("abcd"))
     figure = curves.curves.explore()
@@ -90,6 +91,7 @@ def test_budgets_that_are_not_above_0_have_no_shares(curves):
     assert len(menus[1]) == len(menus[0]) - 1
 
 
+@pytest.mark.slow
 def test_results_along_the_budget_or_training_are_explored():
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(6))
     profile = accuracy.curves.profile_across_tasks(n_resamples=99, rng=0)
@@ -140,6 +142,7 @@ def test_pairs_have_the_colours_of_static_pictures():
     assert [trace.line.color for trace in of(figure, "line")] == list(OTHER_COLOURS[:3])
 
 
+@pytest.mark.slow
 def test_bars_of_pairs_stand_below_the_curves_as_in_matplotlib():
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=slice(12))
     profile = accuracy.curves.profile_across_tasks(n_resamples=199, rng=0)

@@ -42,6 +42,7 @@ def test_letters_of_an_eps_are_truetype(curves, tmp_path):
     assert b"/FontType 42" in (tmp_path / "figure.eps").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_figure_of_a_given_size_keeps_it(curves, tmp_path):
     path = tmp_path / "figure.pdf"
     curves.curves.plot(save=path, figsize=(5.5, 2.4))
@@ -49,6 +50,7 @@ def test_a_figure_of_a_given_size_keeps_it(curves, tmp_path):
     assert [float(side) / 72 for side in box.groups()] == pytest.approx([5.5, 2.4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["pdf", slow("svg"), slow("png")])
 def test_equal_pictures_are_equal_files_and_replace_each_other(curves, tmp_path, ending):
     path = tmp_path / f"figure.{ending}"

@@ -18,6 +18,7 @@ from xcurves.kinds import kind
 from xcurves.multi_task import plots
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_tasks", "n_algorithms", "size"),
     [
@@ -60,6 +61,7 @@ def test_no_panel_of_a_column_is_low_and_words_are_whole(name, view):
     assert {"probability", "(shade:"} <= words
 
 
+@pytest.mark.slow
 def test_panels_of_two_dims_stand_in_the_columns_that_are_asked_for():
     result = synthetic_result("pairwise", 3, 4)
     figure = draw(result, "curve_difference", figsize=(9, 7), col_wrap=5)
@@ -67,6 +69,7 @@ def test_panels_of_two_dims_stand_in_the_columns_that_are_asked_for():
     assert faults(figure, sized=True) == []
 
 
+@pytest.mark.slow
 def test_names_without_spaces_are_whole_in_titles():
     curves = named_with(synthetic_curves(1, 9), 25)
     figure = draw(curves, None, figsize=(5.5, 3.4))
@@ -76,12 +79,14 @@ def test_names_without_spaces_are_whole_in_titles():
     assert faults(figure, sized=True) == []
 
 
+@pytest.mark.slow
 def test_a_selection_of_more_tasks_than_there_are_is_no_cure():
     refusal = draw(named_with(synthetic_curves(3, 8), 25), None, figsize=(2.5, 1.5))
     assert "task=slice" not in refusal
     assert figsize_in(refusal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_algorithms", [4, slow(8)])
 def test_the_legend_of_learning_curves_leaves_them_most_of_the_height(n_algorithms):
     figure = draw(synthetic_result("fit_power_law", 1, n_algorithms), "curve", figsize=(5.5, 2.6))
@@ -89,6 +94,7 @@ def test_the_legend_of_learning_curves_leaves_them_most_of_the_height(n_algorith
     assert faults(figure, sized=True) == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_profile_of_several_suites_names_each_algorithm_once():
     scores = synthetic_curves(8, 3)
@@ -127,6 +133,7 @@ def test_the_nearest_size_is_that_which_grows_least():
     assert (wide / 4) * (high / 2) == pytest.approx(min(w / 4 * h / 2 for w, h in sizes))
 
 
+@pytest.mark.slow
 def test_a_view_of_too_many_rows_may_be_drawn_larger():
     refusal = draw(synthetic_result("across_tasks", 60, 3).isel(pair=[0]), "forest", figsize=(3, 2))
     # one panel has no columns to choose
@@ -246,6 +253,7 @@ def test_given_axes_that_long_names_leave_no_room_are_refused_with_a_size_that_w
     pairs.curves.plot("difference", ax=ax)
 
 
+@pytest.mark.slow
 def test_columns_beside_pairs_are_those_that_are_asked_for():
     pytest.importorskip("matplotlib")
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 5, 4)))

@@ -553,6 +553,7 @@ def test_incomplete_and_infinite_runs_are_refused(curves):
         profile(curves.isel(algorithm=[0]))
 
 
+@pytest.mark.slow
 def test_exact_where_assignments_times_levels_are_affordable():
     few = make_curves(np.random.default_rng(0).normal(size=(2, 10, 2)))
     assert profile(few, rng=0).n_resamples == 92_378

@@ -123,6 +123,7 @@ def test_units_are_said():
     assert read.attrs["units"] == {"time": "s"}
 
 
+@pytest.mark.slow
 def test_both_decimal_marks_are_commands_of_their_own(tmp_path, capsys):
     rows = [f'{name},{seed},"{11 + seed},{824 + 7 * (name == "b")}"' for name in "ab" for seed in range(4)]
     path = tmp_path / "thousands.csv"

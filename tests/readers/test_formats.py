@@ -111,6 +111,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.plain(9)
 @pytest.mark.parametrize(
     ("way", "compressed"),
     [*((way, False) for way in WRITERS), *every(6, [(way, True) for way in WRITERS])],
@@ -377,7 +378,7 @@ def said_of(path):
     return ""
 
 
-@pytest.mark.plain(9)
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("way", [name for name in WRITERS if name != "parquet"])
 def test_mutated_files_are_read_or_refused_in_one_line(tmp_path, way):
     rng = np.random.default_rng(0)

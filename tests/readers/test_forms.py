@@ -276,6 +276,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.plain(12)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_scores_are_read(form, tmp_path):
     form(tmp_path)
@@ -288,7 +289,7 @@ def test_scores_are_read(form, tmp_path):
     np.testing.assert_allclose(found, means[-n_levels:])
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_one_command_answers(form, tmp_path, monkeypatch, capsys):
     logs = tmp_path / "logs"
@@ -352,6 +353,7 @@ TO_CURVES = {
 }
 
 
+@pytest.mark.plain(4)
 @pytest.mark.parametrize(("path", "source"), OF_PACKAGES.items())
 @pytest.mark.filterwarnings("ignore:.* holds monitor too")
 def test_logs_of_packages_are_recognised_and_read_as_by_their_own_reader(path, source):

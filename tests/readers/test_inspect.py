@@ -71,6 +71,7 @@ def test_a_log_without_summaries_has_them_in_its_samples(tmp_path):
     pd.testing.assert_frame_equal(keyed(readers.read(tmp_path)), keyed(readers.read(LOGS / "json")))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(TEXTS)
 def test_one_command_answers(logs, monkeypatch, capsys):
     monkeypatch.chdir(logs.parent)

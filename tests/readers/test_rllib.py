@@ -20,6 +20,7 @@ def trial(tmp_path):
     return Path(shutil.copytree(TRIALS[0], tmp_path / TRIALS[0].name))
 
 
+@pytest.mark.slow
 def test_every_result_of_every_trial_is_read():
     frame = readers.read(LOGS, source="rllib")
     assert set(frame["algorithm"]) == {"PPO"}

@@ -272,6 +272,7 @@ def test_trials_that_failed_are_refused_with_the_command_that_fills_them(tmp_pat
     assert "8 of 40 runs failed and count as the worst score of their task." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_table_of_trials_says_what_it_leaves_out(tmp_path):
     table = studies(tmp_path, {"svm": "RandomSampler"}).drop(columns="study")
     table.loc[3, "state"] = "FAIL"

@@ -425,6 +425,7 @@ VALUES += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
 def test_overrides_have_the_values_that_hydra_gives_them(value):
     module = pytest.importorskip("hydra.core.override_parser.overrides_parser")

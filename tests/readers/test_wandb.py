@@ -179,6 +179,7 @@ def chart(path, names, metric="val/loss", spread=0.0):
 AUTOMATIC = ["dainty-sun-1", "happy-moon-2", "fresh-river-3", "bold-sky-4"]
 
 
+@pytest.mark.slow
 def test_names_that_wandb_makes_say_no_algorithm(tmp_path, capsys):
     chart(tmp_path / "chart.csv", AUTOMATIC)
     for place in (tmp_path, tmp_path / "chart.csv"):

@@ -182,6 +182,7 @@ def test_runs_that_lack_levels_are_told_with_their_cure(curves):
     assert ".curves.align('intersection')" in tree.attrs["left_out"]
 
 
+@pytest.mark.slow
 def test_final_is_the_last_common_level_of_every_task(curves):
     short = curves.copy()
     short.loc[{"task": "y", "training": 300}] = np.nan
@@ -215,6 +216,7 @@ def test_one_level_has_no_profile_and_one_algorithm_no_comparison(curves):
         assert set(whole(curves.isel(algorithm=[0]))) == {"curves", "distribution"}
 
 
+@pytest.mark.slow
 def test_unequal_runs_fit(curves):
     tree = whole(absent(curves.sel(task="x"), [6, 5, 3]), confidence_level=0.5)
     assert tree["anova"]["n_runs"].values.tolist() == [6, 5, 3]

@@ -326,6 +326,7 @@ def test_a_selected_task_has_the_page_of_a_single_one_and_is_named(tmp_path):
     assert re.search(r"a2 has the highest mean score over training, \d+(\.\d+)?", answers[0])
 
 
+@pytest.mark.slow
 def test_too_few_runs_are_said_first(undrawn, tmp_path):
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 2, 4)))
     with pytest.warns(UserWarning):

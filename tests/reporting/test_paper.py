@@ -127,6 +127,7 @@ def test_the_better_of_a_pair_or_the_reference_stands_first_and_variables_have_t
         assert cells[6] == f"{chance if sign == 1 else 1 - chance:.2f}"
 
 
+@pytest.mark.slow
 def test_csv_of_tasks_has_each_mean_and_its_spread():
     _, answer = tasks_table()
     read = pd.read_csv(io.StringIO(answer.curves.format_table("csv", rows="task", spread="sd", precision=6)))
@@ -203,6 +204,7 @@ def test_scores_of_tasks_have_mean_spread_and_marks_of_plain_loops(spread, lower
     assert rows["mean rank"] == [f"{each:.2f}" for each in ranks]
 
 
+@pytest.mark.slow
 def test_the_caption_says_what_stands_in_the_table():
     _, answer = tasks_table(n_runs=8)
     caption = answer.curves.format_table("markdown", rows="task").splitlines()[0]
@@ -395,7 +397,7 @@ def test_latex_compiles_for_every_kind_and_any_label(results, curves, tmp_path):
     assert "Missing character" not in done.stdout
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("pattern", ["{}", "{} and more"])
 @pytest.mark.parametrize("start", ["[", "[2]", "*", " [x]", "  *x"])
 def test_no_row_of_latex_starts_with_an_argument(curves, start, pattern):
@@ -565,6 +567,7 @@ def test_what_cannot_be_marked_or_written_is_said(results, monkeypatch):
         results[1].curves.format_table("markdown")
 
 
+@pytest.mark.plain(10)
 @pytest.mark.parametrize("name", kinds.NAMES)
 def test_methods_are_described_with_all_that_repeats_them(name):
     result, kind = test_kinds.made(name), kinds.kind(name)
@@ -728,6 +731,7 @@ def test_cells_without_a_spread_hold_only_their_number():
     assert "td[data-space]::after { content: attr(data-space); visibility: hidden }" in html
 
 
+@pytest.mark.slow
 def test_a_table_of_latex_has_headings_in_lines_and_its_footnote_inside_the_float():
     curves = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(training=-1, drop=True)
     made = curves.curves.across_tasks(rng=0).curves.format_table("latex", caption="Pairs")

@@ -154,6 +154,7 @@ BARE = {
 }
 
 
+@pytest.mark.plain(3)
 @pytest.mark.filterwarnings("default::UserWarning")
 @pytest.mark.parametrize("name", [name if ":" not in name else slow(name) for name in BARE])
 def test_no_method_that_takes_scores_tells_of_training(name: str) -> None:

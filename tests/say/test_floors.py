@@ -114,7 +114,7 @@ def test_few_reassignments_are_cured_by_more():
     assert (before.pvalue_adjusted_least > ALPHA).any()
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("n_tasks", range(1, 6))
 @pytest.mark.parametrize("n_algorithms", [2, 3, slow(4), slow(5), slow(7)])
 def test_of_tasks_like_these_more_tasks_are_the_cure_and_no_reference(n_algorithms, n_tasks):

@@ -177,6 +177,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.slow
 def test_published_scores_of_algoperf():
     """All 11 scores of AlgoPerf v0.5's external tuning: of a study counts the trial with the fewest evaluations."""
     targets = algoperf_times()[1]

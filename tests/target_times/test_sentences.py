@@ -147,6 +147,7 @@ def test_beside_a_reference_those_that_are_shown_to_differ_are_named_first():
     assert "and 3 more are not shown to differ" in short
 
 
+@pytest.mark.slow
 def test_both_claims_are_in_the_answer_only_if_each_names_what_it_shows():
     step = np.arange(1.0, 21)
     speeds = [1.0, 2.0, 1.8, 0.5, 1.0, 1.0]
