@@ -72,6 +72,7 @@ def content(stub):
     return imports, [ast.dump(node) for node in rest]
 
 
+@pytest.mark.slow
 def test_what_editors_read_is_up_to_date():
     for path, text in stubs.texts().items():
         assert content(path.read_text(encoding="utf-8")) == content(text), (

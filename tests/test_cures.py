@@ -521,7 +521,7 @@ def tried(row: Row, data: pd.DataFrame, message: str) -> Any:
     return row.call(data, **row.options | said)
 
 
-@pytest.mark.plain(40)
+@pytest.mark.plain(34)
 @pytest.mark.parametrize("name", ROWS)
 def test_the_cure_that_an_error_names_works_on_its_data(name):
     row = ROWS[name]

@@ -231,7 +231,7 @@ def test_an_input_must_not_have_the_name_of_a_variable(kind):
         CALLS[kind.name](GIVEN[kind.argument]().assign_coords({name: 1}))
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 def test_table_and_sentences_begin_with_the_answer_of_at_most_seventy_words_and_are_said_once(
     kind,
 ):
@@ -255,7 +255,7 @@ def test_table_and_sentences_begin_with_the_answer_of_at_most_seventy_words_and_
     assert "nan" not in answers[0].lower()
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(2)
 def test_a_paper_gets_its_table_its_methods_and_its_references(kind):
     result = made(kind.name)
     pytest.importorskip("jinja2")
@@ -321,7 +321,7 @@ def test_digest_of_many_tasks(kind):
     assert frame.attrs["caption"].endswith(".")
 
 
-@pytest.mark.plain(4)
+@pytest.mark.plain(1)
 def test_a_picture_with_caption_and_alternative_text_or_a_reason(kind):
     from matplotlib import pyplot as plt
 
@@ -506,7 +506,7 @@ def test_in_a_tree_and_in_a_report(kind, drawn, tmp_path, monkeypatch):
     assert len(set(re.findall('<img src="([^"]*)"', page))) == shown
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 def test_the_accessor_shows_question_answer_and_table(kind):
     result = made(kind.name)
     shown = repr(result.curves)

@@ -159,6 +159,7 @@ UNLIKE_REFUSALS = {
 TESTS = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_refusals_are_expected_by_argument_value_and_cure():
     """`refused` expects them; `raises_other` fails where a refusal is raised; `pytest.raises` would match its words."""
     by_words = []

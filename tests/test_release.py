@@ -74,6 +74,7 @@ def test_the_readme_names_every_extra(project):
     assert set(re.findall(r"`(\w+)`", named[1])) == set(project["optional-dependencies"])
 
 
+@pytest.mark.slow
 def test_the_answer_of_the_readme_is_that_of_the_benchmark():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"]

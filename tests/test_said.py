@@ -27,7 +27,7 @@ def test_every_case_is_read_and_every_kind_has_one():
     assert {name.partition(":")[0] for name in CASES} == set(kinds.NAMES)
 
 
-@pytest.mark.plain(22)
+@pytest.mark.plain(18)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_said_is_what_was_read(name):
     """Where it changes on purpose, `python tests/tools/said.py` writes the file anew."""

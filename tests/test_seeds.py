@@ -125,6 +125,7 @@ def test_methods_without_a_seed_give_the_same_at_each_call():
         xr.testing.assert_identical(first, second)
 
 
+@pytest.mark.slow
 def test_a_whole_analysis_states_seeds_only_of_what_was_drawn():
     curves = test_kinds.curves().isel(run=slice(3), algorithm=[0, 2])
     first, second = (called("analyze", curves, {}) for _ in range(2))

@@ -104,6 +104,7 @@ def toy_spread(scores):
     )
 
 
+@pytest.mark.slow
 def test_a_kind_from_outside_has_table_summary_picture_archive_and_page(registered, tmp_path):
     scores = xr.DataArray(
         [[1.0, 2, 4], [5, 5, 6]],

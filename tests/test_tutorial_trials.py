@@ -69,6 +69,7 @@ QUICK = [
 TUNED_SVM = [("moons", "tuned", "SVM", 1), ("circles", "tuned", "SVM", 1)]
 
 
+@pytest.mark.slow
 def test_hyperparameters_of_classifiers_are_drawn_again(classifiers):
     """These depend on numpy's streams, which do not change between versions, and on how exponentials are rounded.
 

@@ -242,6 +242,7 @@ def test_weights_of_both_signs_are_used_as_they_are(curves):
     np.testing.assert_allclose(test.estimate, by_hand.sel(algorithm="a0") - by_hand.sel(algorithm="a2"))
 
 
+@pytest.mark.plain(5)
 @pytest.mark.parametrize("training_weights", [None, [0, 0, 1, 1], [1, 3, 0, 2], [-1, 0, 0, 1]])
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 def test_p_is_the_share_of_all_relabellings_counted_in_plain_loops(training_weights, alternative):
@@ -299,6 +300,7 @@ def test_infinite_and_incomplete_runs_are_named(curves, score, cure, said):
         xcurves.contrast(curves, {"a0": 1, "a1": -1})
 
 
+@pytest.mark.slow
 def test_a_contrast_is_a_pair_for_programs():
     values = np.random.default_rng(4).normal(size=(3, 6, 2)) + np.array([2.0, 0.0, 0.5])[:, np.newaxis, np.newaxis]
     curves = make_curves(values).assign_coords(algorithm=["ours", "sac", "td3"])

@@ -134,6 +134,7 @@ def test_a_forest_has_the_numbers_of_the_table_grouped_by_the_better_algorithm(c
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
 
 
+@pytest.mark.slow
 def test_intervals_without_an_end_are_arrows_to_the_edge():
     curves = make_curves(np.random.default_rng(0).normal(size=(3, 3, 4)))
     with pytest.warns(UserWarning, match="no adjusted p"):

@@ -27,7 +27,7 @@ CALLS = {
 }
 
 
-@pytest.mark.plain(8)
+@pytest.mark.plain(4)
 @pytest.mark.parametrize("n_levels", [7, 12])  # a factor of the co-moments, or these
 @pytest.mark.parametrize("chunks", CHUNKS)
 @pytest.mark.parametrize("call", CALLS)

@@ -89,7 +89,7 @@ def analysed(cases, tianshou, tdmpc2_frame):
     return analyse
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("name", CASES)
 def test_tables_agree(name, cases, analysed):
     case, result = cases[name], analysed(name)
@@ -107,6 +107,7 @@ def test_tables_agree(name, cases, analysed):
     ]
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("name", CASES)
 def test_pooled_p_values_agree(name, cases, analysed):
     random, result = cases[name]["randomization"], analysed(name)
@@ -142,6 +143,7 @@ def test_split_plot_terms_agree(name, strata, analysed):
             assert abs(p - other) <= 4 * np.sqrt(p * (1 - p) * (1 / z + 1 / 20000)) + 1 / z
 
 
+@pytest.mark.slow
 def test_the_chain_of_the_readme_gives_the_published_figures():
     frame = pd.read_csv(SHARED / "data" / "tianshou_mujoco.csv.gz")
     returns = frame.curves.to_dataarray("return", run="seed", training="env_step", extra="task")

@@ -196,7 +196,7 @@ def test_a_column_of_text_that_could_be_the_score_is_named(capsys, column, form,
     assert said in err
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     ("name", "options", "lower"),
     [
@@ -347,6 +347,7 @@ def test_several_columns_of_tasks_are_one_task(capsys):
     assert sorted(labels) == ["x, u", "x, v", "y, u", "y, v"]
 
 
+@pytest.mark.slow
 def test_dims_of_an_archive_are_recognised(capsys):
     curves = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3)))
     curves.rename(algorithm="agent", run="seed", training="env_steps").to_dataset().to_netcdf("mine.nc")

@@ -136,6 +136,7 @@ def test_the_metric_that_was_selected_says_the_direction(capsys):
     assert found.curves.summary().startswith("good has the lower mean val_loss")
 
 
+@pytest.mark.slow
 def test_metrics_of_both_directions_are_refused_and_the_typed_cure_works(capsys):
     both = pd.concat([log("y", measure="val_loss"), log("y", measure="acc")])
     both.to_csv("mine.csv", index=False)

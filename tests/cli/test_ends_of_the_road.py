@@ -13,6 +13,7 @@ import xcurves
 from xcurves.__main__ import main
 
 
+@pytest.mark.slow
 def test_a_table_of_trials_reaches_best_of_k_by_its_name(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -45,6 +46,7 @@ def test_a_table_of_one_search_reaches_best_of_k_by_what_is_proposed(tmp_path, m
         np.testing.assert_allclose(tree["tuning_curve"]["best_median"].squeeze(), by_hand["best_median"].squeeze())
 
 
+@pytest.mark.slow
 def test_points_of_several_laws_are_compared_by_their_laws_alone(tmp_path, monkeypatch, capsys):
     """Of larger models the mean loss is lower, whatever their method."""
     monkeypatch.chdir(tmp_path)

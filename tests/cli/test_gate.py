@@ -50,6 +50,7 @@ def decided(text):
 BETTER = [12.0, 11.4, 12.9, 11.8, 12.2, 11.5, 12.6, 11.9, 12.1, 11.7]
 
 
+@pytest.mark.plain(3)
 @pytest.mark.parametrize(
     ("scores", "status", "said"),
     [
@@ -209,6 +210,7 @@ def test_names_are_recognised_and_low_losses_are_better(capsys):
     assert "lower is better" not in out.split("\n")[0]
 
 
+@pytest.mark.slow
 def test_runs_count_in_the_order_of_the_log(capsys):
     frame = pd.DataFrame(
         {
@@ -276,6 +278,7 @@ def test_bad_input_is_one_line_and_two(capsys, options, message):
     assert message in err
 
 
+@pytest.mark.slow
 def test_a_champion_that_failed_is_refused_in_words_of_the_shell(capsys):
     write_log(("new", [12.0]), name="whole.csv")
     frame = pd.read_csv("whole.csv")
@@ -317,6 +320,7 @@ def test_an_unexpected_error_is_no_decision(capsys, monkeypatch, options):
     assert "ZeroDivisionError: a bug" in err
 
 
+@pytest.mark.slow
 def test_the_documented_keys_are_those_of_the_json(capsys):
     write_log(("new", BETTER))
     said = decided(gate(capsys, "--json")[1])
@@ -452,7 +456,7 @@ def dates(n):
     return [f"2026-01-{day:02d}T00:00" for day in range(1, n + 1)]
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
     ("column", "made"),
@@ -481,6 +485,7 @@ def test_a_log_with_the_newest_rows_first_is_sorted(capsys, grouped, column, mad
     assert said["read_as"] == before["read_as"] + sorted_by
 
 
+@pytest.mark.slow
 def test_durations_and_rows_in_any_other_order_are_not_sorted(capsys):
     write_log(("new", [12.0, 8.0, 8.5, 8.2]))
     frame = pd.read_csv("runs.csv")

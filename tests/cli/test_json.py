@@ -401,6 +401,7 @@ def test_better_is_the_exit_status(name, status, lower, capsys):
     assert run(capsys, "scores.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_better_is_3_where_nothing_is_shown_and_refused_where_it_cannot_be(capsys):
     write_scores(gap=0.0)
     assert run(capsys, "scores.csv", "--better", "best")[0] == 3
@@ -426,6 +427,7 @@ def test_better_is_judged_of_an_analysis_that_is_opened_too(capsys):
         assert run(capsys, "a.nc", "--report", "page.html", "--better", name)[0] == status
 
 
+@pytest.mark.slow
 def test_looks_have_the_better_one_first(tmp_path):
     for sign in (1, -1):
         values = np.random.default_rng(0).normal(size=(2, 10, 4)) + sign * np.array([0.0, 3.0])[:, None, None]
@@ -456,6 +458,7 @@ def test_github_gets_markdown_in_its_file_or_on_stdout(here, monkeypatch, capsys
     assert run(capsys, "scores.csv", "--github", "--json")[0] == 2
 
 
+@pytest.mark.slow
 def test_labels_cannot_break_the_summary(capsys):
     frame = write_scores()
     frame["agent"] = frame["agent"].replace({"best": "a|b*c", "mid": "<script>"})
@@ -478,6 +481,7 @@ def test_answers_of_arrays_are_refused():
         xcurves.to_dict(xr.DataArray([1.0]))
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize(
     ("rng", "said"),
     [(0, 0), (2**53 - 1, 2**53 - 1), (2**53, {"digits": str(2**53)}), (2**127, {"digits": str(2**127)})],
@@ -497,6 +501,7 @@ def test_a_seed_that_is_not_known_is_null():
     assert checked(json.dumps(result.curves.to_dict()))["settings"]["rng"] is None
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("seed", ["0", 0.5, -1, 2**53, {}, {"digits": "12"}])
 def test_the_schema_refuses_what_is_no_seed(seed):
     answer = make_curves(np.random.default_rng(0).normal(size=(2, 4, 3))).curves.pairwise(rng=0).curves.to_dict()

@@ -56,6 +56,7 @@ def test_curves_of_one_task_are_compared_in_pairs(capsys, here):
     assert [path.name for path in here.iterdir()] == ["tictactoe-answer.nc"]
 
 
+@pytest.mark.slow
 def test_the_old_table_is_one_option_away(capsys):
     assert main([TICTACTOE, "--include", "anova"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -67,7 +68,7 @@ def test_the_old_table_is_one_option_away(capsys):
 STORES = [pytest.param(each, marks=pytest.mark.slow) for each in ("h5netcdf", "zarr", "zarr consolidated")]
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("kind", ["scipy", "netcdf4", "csv", "csv.gz", *STORES])
 def test_every_kind_of_archive_gives_the_same_numbers(curves, here, kind, capsys):
     endings = {
@@ -133,6 +134,7 @@ def test_options_name_columns_and_reach_the_test(curves, here, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_dims_of_a_file_can_be_renamed(curves, capsys):
     curves.rename(algorithm="agent", run="seed").to_dataset().to_netcdf("c.nc")
     assert main(["c.nc", "--algorithm", "agent", "--run", "seed", "--paired"]) == 0

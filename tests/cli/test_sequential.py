@@ -138,6 +138,7 @@ def test_only_algorithms_with_an_open_pair_are_run_on(here, capsys):
     assert said["run_at_most"] == said["by_task"][0]["run_at_most"] == {"ddpg": 5, "td3": 5}
 
 
+@pytest.mark.slow
 def test_everything_decided_ends_with_zero_and_sentences(here, capsys):
     write_log("log.csv", 2, gap=6.0)
     status, out, _ = look(

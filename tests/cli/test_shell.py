@@ -633,6 +633,7 @@ def test_what_is_not_recognised_gets_the_nearest_sources(here, capsys):
     assert said.endswith(". Did you mean 'tensorboard'?\n")
 
 
+@pytest.mark.slow
 def test_columns_without_their_options_are_named_with_them_and_near_misses_are_suggested(curves, here, capsys):
     def refused(*options):
         assert main(["my log.csv", *options]) == 2

@@ -175,6 +175,7 @@ def test_levels_are_those_of_align_and_a_path_is_as_it_was_typed():
         assert str(of_file) == "my a.csv is empty"
 
 
+@pytest.mark.slow
 def test_no_function_reads_our_own_messages():
     parsing = re.compile(
         r"re\.(sub|search|match|finditer|findall|fullmatch)\([^()]*\b(message|error|refusal|warning)\b"

@@ -100,6 +100,7 @@ def test_the_best_is_shown_to_be_better_than_all(question, capsys):
     assert max(pairs_of(out).values()) <= 0.05
 
 
+@pytest.mark.plain(2)
 @pytest.mark.parametrize("question", of_kind("trap"))
 def test_a_trap_is_asked_or_read_right(question, capsys):
     status, out, err = ask(question, capsys)

@@ -332,7 +332,7 @@ def every_method():
     }
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", every_method())
 def test_every_method_asks_the_same_table(method):

@@ -106,6 +106,7 @@ def whole(curves, *, least=2):
     assert result.f.notnull().any()
 
 
+@pytest.mark.slow
 def test_budgets_get_fractions_and_what_has_none_gets_levels():
     def said(name):
         with refused("on", names="common") as caught:

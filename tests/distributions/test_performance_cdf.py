@@ -59,6 +59,7 @@ def test_only_what_was_asked_for_is_there(scores):
     np.testing.assert_allclose(result.probability, np.linspace(0.01, 0.99, 99))
 
 
+@pytest.mark.slow
 def test_every_group_has_the_statistics_of_a_loop(scores):
     with pytest.warns(UserWarning, match="task 'none', algorithm 'b': no trial; the result is NaN$"):
         result = xcurves.performance_cdf(scores, **ASKED)
@@ -366,6 +367,7 @@ POOL = {
 }
 
 
+@pytest.mark.slow
 def test_a_stratum_that_an_algorithm_lacks_is_left_out_for_all_and_named():
     scores = xr.concat([strata_scores(20, 20, 20), strata_scores(20, 0, 20)], "algorithm").assign_coords(
         algorithm=["a", "b"]

@@ -66,6 +66,7 @@ def test_what_is_drawn_is_what_was_found(result):
         np.testing.assert_array_equal(ax.get_lines()[0].get_xdata(), expected.sel(algorithm="a"))
 
 
+@pytest.mark.slow
 def test_a_statistic_along_training_has_a_line_and_a_band_for_each_algorithm():
     values = np.random.default_rng(0).normal(size=(2, 12, 4)).cumsum(axis=-1)
     curves = make_curves(values, training=[0.0, 10, 20, 30])

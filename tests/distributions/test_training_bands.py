@@ -136,6 +136,7 @@ def test_estimates_and_pointwise_intervals_are_as_without():
     assert "Those of a statistic hold at all training levels together" in along.curves.summary()
 
 
+@pytest.mark.slow
 def test_each_task_stays_by_itself_and_lazy():
     curves = xr.concat([make(seed=1), make(seed=2)], "metric")
     found = banded(curves)

@@ -153,6 +153,7 @@ def test_parts_of_one_size_are_disjoint_and_balanced_and_all_share_one_test_set(
     np.testing.assert_allclose(errors.max(), 100 * np.mean(held_out % 2 == 1), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_digits_have_the_partition_of_all_learners():
     some = digits.learning_curves(["decision tree"], seed=5)
     assert some.error.count("run").values.tolist() == [[16, 8, 4, 2, 1]]

@@ -90,6 +90,7 @@ def test_a_test_that_asks_for_a_seed_gets_another_one_for_every_block():
     assert len(set(seeds)) == 3
 
 
+@pytest.mark.slow
 def test_settings_that_are_no_numbers_have_labels_and_a_cell_keeps_its_stream_in_another_grid():
     sizes = [(6, 4), (5, 5)]
     grid = studies.rejection_rates(

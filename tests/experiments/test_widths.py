@@ -8,6 +8,7 @@ from experiments import widths
 from refusals import raises_other
 
 
+@pytest.mark.slow
 def test_wider_learners_with_more_examples_have_lower_losses():
     runs = widths.losses([8, 64], [64, 512], seed=1).loss
     assert runs.dims == ("model_size", "tokens")

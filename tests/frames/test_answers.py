@@ -107,6 +107,7 @@ def test_items_with_fewer_answers_are_counted_and_named():
     ]
 
 
+@pytest.mark.slow
 def test_the_comparison_goes_on_with_them():
     rng = np.random.default_rng(5)
     chance = rng.random((2, 60, 1)) * np.array([0.4, 1.0])[:, np.newaxis, np.newaxis]

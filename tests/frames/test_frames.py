@@ -357,6 +357,7 @@ def test_a_column_for_each_run_is_read_as_the_error_says():
     assert curves.squeeze().values.tolist() == [[1, 2], [3, 4]]
 
 
+@pytest.mark.slow
 def test_messages_about_frames_without_runs_name_their_own_columns():
     frame = pd.DataFrame(
         {

@@ -109,6 +109,7 @@ def test_repeats_of_folds_are_said_to_be_dependent_and_their_means_are_one_run_a
     assert not [text for text in kind_of(of_means).said(of_means, "detail") if "Nadeau" in text]
 
 
+@pytest.mark.slow
 def test_the_shell_pairs_folds_and_takes_it_back(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     folds().to_csv("folds.csv", index=False)
@@ -121,6 +122,7 @@ def test_the_shell_pairs_folds_and_takes_it_back(tmp_path, monkeypatch, capsys):
         assert apart.attrs["paired"] == 0
 
 
+@pytest.mark.slow
 def test_items_of_a_passage_are_a_family_of_tasks():
     rng = np.random.default_rng(0)
     index = pd.MultiIndex.from_product([["a", "b"], range(8), range(3)], names=["model", "passage", "question"])

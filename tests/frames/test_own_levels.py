@@ -57,7 +57,7 @@ def test_the_union_is_refused_beyond_ten_cells_for_each_score(
     assert xcurves.to_dataarray(few, "score", extra="task").notnull().sum() == len(few)
 
 
-@pytest.mark.plain(3)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(
     "options",
     [

@@ -60,7 +60,7 @@ SERIES = {  # of each text log, the columns beside its step
 }
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("typed", ANSWERS)
 def test_what_is_right_is_answered(typed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

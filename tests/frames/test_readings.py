@@ -227,7 +227,7 @@ def answered(right):
     return [getattr(right, part, None) for part in ("words", "says")]
 
 
-@pytest.mark.plain(60)
+@pytest.mark.plain(36)
 @pytest.mark.parametrize("typed", list(cases()), indirect=True)
 def test_an_input_is_read_as_it_should_be(typed):
     case, words = typed

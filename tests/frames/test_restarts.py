@@ -52,6 +52,7 @@ def test_a_restart_takes_the_rows_from_its_first_step_on():
     )
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=12))
 def test_purge_keeps_what_tensorboard_keeps(steps):
     scores = [float(place) for place in range(len(steps))]

@@ -86,6 +86,7 @@ def test_a_metric_is_no_reason_for_repeated_rows():
         frame.curves.to_dataarray("return", **NAMES, extra="game")
 
 
+@pytest.mark.slow
 def test_a_column_of_a_usual_name_is_named_however_many_tasks_it_has():
     frame = pd.concat([networks().assign(task=f"task {i}") for i in range(60)]).drop(columns="network")
     frame = frame.drop_duplicates(["game", "agent", "seed", "step", "task"])

@@ -144,6 +144,7 @@ def test_the_same_part_twice_in_a_pattern_is_equal_text(tmp_path):
     assert frame[["task", "algorithm", "run"]].drop_duplicates().to_numpy().tolist() == [["ant", "PPO", 0]]
 
 
+@pytest.mark.slow
 def test_configurations_of_weights_and_biases_have_their_values(tmp_path, capsys):
     for number, (lr, seed) in enumerate(itertools.product([1e-3, 1e-2], [1, 2])):
         home = tmp_path / f"run-20260101_10101{number}-ab{number}" / "files"

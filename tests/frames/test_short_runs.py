@@ -153,6 +153,7 @@ def test_the_worst_of_losses_is_inf():
     assert (given == np.inf).sum() == 34
 
 
+@pytest.mark.slow
 def test_every_summary_says_what_short_runs_count_as():
     options = {"n_resamples": 99, "rng": 0}
     failed = crashed().curves.align("intersection", runs_short="failed")

@@ -40,6 +40,7 @@ def test_curves_come_back_identical(curves):
     xr.testing.assert_identical(back.drop_vars("color_index"), curves)
 
 
+@pytest.mark.slow
 @given(strategies.curves())
 def test_any_curves_come_back(curves):
     back = curves.curves.to_frame().curves.to_dataarray("score")

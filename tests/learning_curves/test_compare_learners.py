@@ -229,6 +229,7 @@ def test_a_difference_at_all_sizes_leaves_none_equal():
     assert "a difference is shown at every size at which both were measured" in found.curves.summary()
 
 
+@pytest.mark.slow
 def test_learners_with_another_largest_size_each_are_compared_at_the_smaller_one():
     errors = make_errors(
         np.stack([FALLING, np.where(SIZES < 400, FALLING, np.nan)])[:, np.newaxis],

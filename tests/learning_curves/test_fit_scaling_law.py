@@ -210,6 +210,7 @@ def test_suites_are_compared_as_in_the_reference():
         )
 
 
+@pytest.mark.slow
 def test_points_grids_and_ladders_are_the_same_runs():
     losses = grid()
     fit = xcurves.fit_scaling_law(losses)

@@ -121,6 +121,7 @@ def test_a_size_for_each_curve_and_a_result_without_the_fit_are_drawn(fit):
     assert len(lines(bare.curves.plot(), "measured")) == 0
 
 
+@pytest.mark.slow
 def test_the_axis_of_a_fit_has_labels_to_its_end(fit):
     ax = fit.curves.plot()
     assert ax.get_xticks()[-1] == 2560

@@ -263,6 +263,7 @@ def test_the_chance_of_one_of_many_pairs_is_judged_at_holms_next_step():
     assert (among["chance"].sel(pair=pair) < alone["chance"].sel(pair=pair))[:2].all()
 
 
+@pytest.mark.slow
 def test_joined_tasks_have_chances_too():
     rng = np.random.default_rng(8)
     curves = make_curves(

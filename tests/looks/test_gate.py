@@ -171,6 +171,7 @@ def test_streams_are_judged_as_by_plain_loops(seed):
     np.testing.assert_allclose(found["progress"], progress, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_random_streams_have_all_that_can_happen():
     seen = set()
     for seed in range(N_RANDOM):
@@ -406,6 +407,7 @@ def test_open_candidates_say_what_to_run_and_later_ones_wait():
     assert np.isnan(none["difference"])
 
 
+@pytest.mark.slow
 def test_sentences_say_what_to_do_and_why():
     dropped = normal(-3).curves.gate(baseline="main").curves.summary()
     assert dropped.startswith("Drop c1: after 1 run its mean is below main's.")

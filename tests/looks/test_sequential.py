@@ -473,6 +473,7 @@ def test_the_better_one_stands_first(curves):
     assert f"It is shown to be higher than td3, {by}" in pair.curves.summary()
 
 
+@pytest.mark.slow
 def test_the_last_look_ends_what_is_not_shown(curves):
     same = curves - curves.mean(["run", "training"])
     found = same.curves.sequential(n_looks=3, n_resamples=999)
@@ -499,6 +500,7 @@ def test_table_and_frame(found):
     assert len(found.curves.to_frame()) == 18
 
 
+@pytest.mark.slow
 def test_picture_has_a_panel_for_each_pair(found):
     pytest.importorskip("matplotlib.pyplot")
     panels = found.curves.plot()

@@ -92,6 +92,7 @@ def test_four_algorithms_of_the_reference():
     np.testing.assert_allclose(one.difference[2], -found.difference[5])
 
 
+@pytest.mark.slow
 @FEW
 def test_each_task_counts_on_its_own_grid_and_by_its_weight():
     curves = make(3)
@@ -260,6 +261,7 @@ def test_a_margin_of_what_is_better_is_that_of_negative_scores_turned():
     assert across(curves).data_vars.keys().isdisjoint({"margin_pvalue", "margin_limit"})
 
 
+@pytest.mark.slow
 def test_skewed_differences_are_named_with_the_side_that_is_missed():
     curves = make(20, (4, 4)) * 0.1
     curves[3, 0] += 50
@@ -343,6 +345,7 @@ def test_options_are_refused_by_name(options, expected, said):
         across(make(), **options)
 
 
+@pytest.mark.slow
 def test_pairs_without_a_difference_come_last_in_an_answer():
     curves = make(8, (4, 4, 4, 4), effect=4.0)
     curves[0, 3, 0] = -np.inf
@@ -483,6 +486,7 @@ def test_shares_of_tasks_count_failed_runs():
     assert across(curves, higher_is_better=True, task_groups=["x"] * 2 + ["y"] * 6).n_ties.item() == 0
 
 
+@pytest.mark.slow
 def test_cells_that_lack_runs_are_counted_and_the_three_largest_lacks_named():
     curves = make(8, (6, 6, 6), n_levels=1)
     for place, (task, algorithm, n) in enumerate([(1, 0, 2), (2, 2, 4), (3, 1, 5), (5, 0, 1)]):

@@ -37,6 +37,7 @@ def by_loops(means, weights, n_algorithms):
     return mean, mean - half, mean + half
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_plain_loops():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(4, 3, 6, 5)) * np.array([1.0, 2.0, 5.0, 0.5])[:, None, None, None]
@@ -62,6 +63,7 @@ def test_intervals_are_those_of_plain_loops():
         assert table.index[-1] == "a2"  # which lacks a task: the verdict is about the others
 
 
+@pytest.mark.slow
 def test_the_best_mean_stands_first_and_lower_may_be_better():
     rng = np.random.default_rng(1)
     curves = suite(rng.normal(size=(5, 3, 4, 2)) + np.array([0.0, 9.0, 5.0])[:, None, None])

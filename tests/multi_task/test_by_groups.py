@@ -71,6 +71,7 @@ def test_the_verdict_is_that_over_all_tasks():
     assert "By suite" not in without.curves.summary()
 
 
+@pytest.mark.slow
 def test_of_one_pair_each_group_has_its_difference():
     found = xcurves.across_tasks(suites(n_algorithms=2, n_runs=6).fillna(0.0), by="suite", rng=0)
     said = next(line for line in found.curves.summary().split("\n") if line.startswith("By suite"))

@@ -48,6 +48,7 @@ def test_an_item_counts_at_the_levels_that_all_its_answers_have(graded, weights)
         assert pair.n_tasks == len(differences)
 
 
+@pytest.mark.slow
 def test_how_many_items_count_at_fewer_levels_is_said(graded):
     said = "2 of 30 questions count at 2 of 4 levels, those that all of their answers have"
     across = graded.curves.across_tasks(task="question_id", rng=0)

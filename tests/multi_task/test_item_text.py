@@ -27,6 +27,7 @@ def test_how_many_items_all_none_and_some_get_right(accuracy):
     ) in details(compare(scores))
 
 
+@pytest.mark.slow
 def test_of_errors_an_answer_without_one_is_right():
     scores = make_items()
     said = details(compare(scores))
@@ -60,6 +61,7 @@ def test_ten_items_on_which_models_disagree_most_are_named():
     assert f", as much as on {n_more} more." in details(compare(same))
 
 
+@pytest.mark.slow
 def test_the_share_of_noise_between_repeats_is_the_true_one():
     # each answer of an item is right by its own chance: variance within is p (1 - p), over items that of p
     rng = np.random.default_rng(4)

@@ -141,6 +141,7 @@ def test_these_items_by_plain_loops(paired):
     np.testing.assert_allclose(found.prob_greater, 0.5 + sign * theta)
 
 
+@pytest.mark.slow
 def test_of_zeros_and_ones_probabilities_are_half_the_differences():
     # The p of P(X > Y) for these items is that of placements: the scores of 0 and 1 and the same scores turned into
     # other numbers agree.

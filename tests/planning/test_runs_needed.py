@@ -256,6 +256,7 @@ def test_pilots_beside_the_same_keep_their_difference_in_every_set(change):
     assert abs(means[:, 1] / change(means[:, 0]) - 1).max() > 0.02
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_known_difference_is_narrower_than_that_of_one_that_was_seen():
     a = make_curves(np.random.default_rng(2).normal(size=(1, 12, 1)) + 10)[0]
     a = a.drop_vars("algorithm")
@@ -332,6 +333,7 @@ def test_a_power_that_is_not_reached_is_warned_of(pilots):
         xcurves.runs_needed(first - first.mean("run"), test=t_test, n_runs=[160], power=0.95, **QUICK)
 
 
+@pytest.mark.slow
 def test_what_has_no_pvalue_is_never_reached(pilots):
     """At one level there is no interaction."""
     plan = xcurves.runs_needed(pilots.isel(training=[0]), n_runs=[5, 10], **QUICK).sel(effect=["interaction"])

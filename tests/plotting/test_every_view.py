@@ -44,7 +44,7 @@ def sizes(view, asked):
     return list(dict.fromkeys((tasks, min(algorithms, most)) for tasks, algorithms in asked))
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize(("name", "view"), every(3, VIEWS))
 def test_a_few_tasks_of_two_algorithms(name, view):
     result = synthetic(name, view, 2, 2)

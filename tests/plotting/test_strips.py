@@ -89,6 +89,7 @@ def test_a_single_run_has_no_interval(scores):
     assert not ax.collections
 
 
+@pytest.mark.slow
 def test_tasks_have_a_panel_each_and_names_stand_once(scores):
     tasks = xr.concat([scores, scores + 1], "task").assign_coords(task=["x", "y"])
     left, right = tasks.curves.plot()

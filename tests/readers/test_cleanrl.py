@@ -16,6 +16,7 @@ def log(root, env, algorithm, seed, began=1_700_000_000):
             writer.add_scalar("charts/SPS", 10, 100 * i)
 
 
+@pytest.mark.slow
 def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
     for env in ("Hopper-v4", "My__Env"):
         for algorithm in ("ppo_continuous_action", "sac"):

@@ -111,7 +111,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.plain(9)
+@pytest.mark.plain(4)
 @pytest.mark.parametrize(
     ("way", "compressed"),
     [*((way, False) for way in WRITERS), *every(6, [(way, True) for way in WRITERS])],
@@ -167,6 +167,7 @@ def test_nested_metrics_come_back(tmp_path, compressed, metrics):
     assert rows.to_dict("list") == {"/".join(name): values for name, values in metrics.items()}
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("compressed", [False, True])
 @PROPERTY
 @given(
@@ -198,6 +199,7 @@ def test_arrays_of_runs_and_steps_come_back(tmp_path, compressed, shape, names, 
         assert rows[name].tolist() == array.ravel().tolist()
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(
     frame=frames(),

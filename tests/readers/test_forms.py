@@ -276,7 +276,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.plain(12)
+@pytest.mark.plain(5)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_scores_are_read(form, tmp_path):
     form(tmp_path)

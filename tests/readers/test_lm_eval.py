@@ -64,6 +64,7 @@ def test_one_benchmark_has_its_items_by_number(logs):
     assert set(readers.read(logs)["item"]) == set(range(6))
 
 
+@pytest.mark.slow
 def test_one_command_answers(logs, monkeypatch, capsys):
     monkeypatch.chdir(logs.parent)
     assert main(["logs", "--n-resamples", "99"]) == 0

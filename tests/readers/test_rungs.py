@@ -90,6 +90,7 @@ def test_a_search_without_rungs_has_a_run_for_each_row():
     assert trials["run"].tolist() == [*range(len(table))]
 
 
+@pytest.mark.slow
 def test_rungs_of_the_real_package_are_kept_apart():
     pytest.importorskip("sklearn")
     from sklearn.datasets import make_classification

@@ -178,7 +178,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.plain(2)
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_one_command_says_who_is_best(table, tmp_path, monkeypatch, capsys):
@@ -195,6 +195,7 @@ def test_one_command_says_who_is_best(table, tmp_path, monkeypatch, capsys):
     assert said in out.replace("model=SVC(C=1.0)", "SVC").replace("model=SVC()", "SVC"), out
 
 
+@pytest.mark.slow
 def test_settings_of_one_search_are_algorithms_and_folds_are_runs(tmp_path):
     table = searched(return_train_score=True)
     table.to_csv(tmp_path / "cv.csv")
@@ -324,6 +325,7 @@ def test_columns_that_bear_the_name_of_a_metric_are_no_algorithms(names, tmp_pat
     assert "columns are the algorithms" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_settings_of_one_search_are_compared_only_if_its_sampler_is_known(tmp_path, capsys):
     """Pruned trials say nothing of the best of k, and a sampler may have chosen trials by those before."""
     path = tmp_path / "trials.csv"

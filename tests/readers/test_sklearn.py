@@ -213,6 +213,7 @@ def test_an_array_that_was_transposed_is_refused(place):
         reader.learning_curve({"bayes": tuple(result)})
 
 
+@pytest.mark.slow
 def test_fits_that_failed_are_failures_in_a_table_too(tmp_path, data):
     """A table of cross_validate or of a search says NaN where a fit failed; both ways give the worst score there is."""
     options = {"cv": FOLDS, "error_score": np.nan}

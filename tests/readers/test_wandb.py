@@ -197,6 +197,7 @@ def test_names_that_wandb_makes_say_no_algorithm(tmp_path, capsys):
     assert main([str(tmp_path / "renamed.csv"), "--output", str(tmp_path / "a.nc")]) == 0
 
 
+@pytest.mark.slow
 def test_names_of_another_form_get_a_pattern_that_cuts_them(tmp_path, capsys):
     path = tmp_path / "chart.csv"
     chart(path, ["ppo_a", "ppo_b", "sac_a", "sac_b"])

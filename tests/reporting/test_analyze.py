@@ -26,6 +26,7 @@ def whole(curves, **options):
     return xcurves.analyze(curves, n_resamples=99, rng=0, **options)
 
 
+@pytest.mark.slow
 def test_every_part_is_what_its_method_returns(curves):
     tree = whole(curves)
     assert set(tree) == {"curves", *ACROSS, *ALL_TESTS, "distribution"}

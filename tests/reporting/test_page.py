@@ -338,6 +338,7 @@ def test_too_few_runs_are_said_first(undrawn, tmp_path):
     assert "reference=" not in answer  # its readers have no Python
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:left out of the analysis")
 def test_errors_have_their_learning_curves(undrawn, tmp_path):
     errors, _ = simulate_errors(2, seed=1)

@@ -702,6 +702,7 @@ def test_a_table_has_so_many_digits(results):
         xcurves.format_table(results[0], precision=1000)
 
 
+@pytest.mark.slow
 def test_tables_have_other_names_and_another_order():
     _, answer = tasks_table(reference="b_1")
     head = answer.curves.format_table("csv", rows="task", labels={"b_1": "B (ours)"}, order=["c", "b_1"])

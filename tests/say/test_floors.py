@@ -175,6 +175,7 @@ def test_tasks_without_a_difference_do_not_count():
     assert cure == "add tasks: 6 without ties are the fewest"
 
 
+@pytest.mark.slow
 def test_families_are_added_where_these_are_too_few():
     curves = over_tasks(12, 2).assign_coords(family=("task", list("aaabbbcccddd")))
     result = xcurves.across_tasks(curves, task_groups="family", rng=0)

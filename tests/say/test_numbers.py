@@ -153,6 +153,7 @@ def digits_of(text):
 SIZES = [s * 10.0**p for p in range(-9, 13) for s in (1, 1.049, 3.3, 9.951, 9.996)]
 
 
+@pytest.mark.plain(1)
 @pytest.mark.parametrize("side", ["both", "lower", "upper"])
 def test_numbers_from_a_billionth_to_a_trillion_keep_their_digits(side):
     """Printed numbers are within half a unit of their last digit, and that is the same in an estimate and its ends."""

@@ -84,6 +84,7 @@ def test_p_is_at_least_that_of_welch_at_the_last_level():
     assert (made.pvalue.squeeze("algorithm") >= stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue - 1e-12).all()
 
 
+@pytest.mark.slow
 def test_turning_scores_scaling_training_and_the_order_of_algorithms_and_runs_change_nothing():
     curves = drawn(np.random.default_rng(6), 2, 5)
     curves = curves.assign_coords(color_index=("algorithm", [0, 1]))

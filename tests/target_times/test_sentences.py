@@ -92,6 +92,7 @@ def is_closed(interval):
     return bool(((interval > 0) & np.isfinite(interval)).all())
 
 
+@pytest.mark.slow
 def test_the_summary_goes_on_with_the_level_of_most_of_the_rise_where_the_last_one_leaves_an_end_open():
     curves = drawn(np.random.default_rng(1), 3).rename("score")
     answer = xcurves.speedup(curves, reference="method_a")
@@ -110,6 +111,7 @@ def test_the_summary_goes_on_with_the_level_of_most_of_the_rise_where_the_last_o
     assert "of its rise" not in summary_of(clear)
 
 
+@pytest.mark.slow
 def test_too_flat_or_too_noisy_is_said_only_where_that_is_the_reason():
     step = np.arange(1.0, 9)
     flat = np.random.default_rng(0).normal(50, 5, (2, 3, 8))

@@ -77,8 +77,8 @@ def first_stuck_run(found: Found) -> str:
     if training is None or score is None or not found.runs:
         return ""
     by_run = found.scored.groupby(found.runs, observed=True)
-    n_rows, n_levels = by_run.size(), by_run[training].nunique()
-    stuck = (n_rows >= _FEWEST) & (n_levels == 1) & (by_run[score].nunique() > 1)
+    n_rows, n_levels, n_scores = by_run.size(), by_run[training].nunique(), by_run[score].nunique()
+    stuck = (n_rows >= _FEWEST) & (n_levels == 1) & (n_scores > 1)
     if not stuck.any() or stuck.all() or (n_rows > n_levels)[~stuck].any():
         return ""
     label = stuck.index[stuck][0]
