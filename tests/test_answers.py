@@ -68,6 +68,7 @@ def test_many_groups_of_trials_are_summarised_by_their_range():
     assert answer(result).replace("−", "-") == f"{said}the medians {medians[0]:.4g} to {medians[-1]:.4g}."
 
 
+@pytest.mark.slow
 def test_a_single_pair_over_tasks_is_its_own_answer():
     curves = over_tasks(8)
     result = curves.curves.across_tasks(n_resamples=99, rng=0)

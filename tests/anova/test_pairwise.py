@@ -128,6 +128,7 @@ def test_adjustment_is_for_each_effect_by_itself(curves):
     assert other.attrs["correction"] == "bonferroni"
 
 
+@pytest.mark.slow
 def test_order_of_algorithms_names_the_pairs_and_leaves_p(curves):
     turned, result = quiet(curves.isel(algorithm=[2, 0, 1])), quiet(curves)
     assert turned.pair.values.tolist() == ["a2 - a0", "a2 - a1", "a0 - a1"]
@@ -317,6 +318,7 @@ def test_runs_that_would_show_a_difference_are_those_of_the_t_test(paired):
     assert result.runs_at_least.notnull().any()
 
 
+@pytest.mark.slow
 def test_so_many_runs_show_such_a_difference_in_eight_of_ten_cases():
     rng = np.random.default_rng(12)
     for effect in (2.0, 1.0):
@@ -329,6 +331,7 @@ def test_so_many_runs_show_such_a_difference_in_eight_of_ten_cases():
         assert stats.binom.ppf(0.001, 400, 0.8) <= shown <= stats.binom.ppf(0.999, 400, 0.9)
 
 
+@pytest.mark.slow
 def test_the_answer_says_how_many_runs_tell_the_best_from_its_nearest_rival():
     rng = np.random.default_rng(0)
     curves = make_curves(rng.normal(size=(3, 6, 4)) + np.array([0, 1.6, 2.2])[:, None, None])

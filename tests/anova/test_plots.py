@@ -42,6 +42,7 @@ def arrows(ax):
     return tuple(int((ends == edge).sum()) for edge in ax.get_xlim())
 
 
+@pytest.mark.slow
 def test_an_anova_shows_welch_where_it_is_the_test_of_level(curves):
     unlike = curves[0].copy()
     result = unlike.curves.randomized_anova(level_test="welch", n_resamples=199, rng=0)

@@ -83,6 +83,7 @@ def test_a_table_with_usual_names_is_one_command(runs, capsys):
     np.testing.assert_array_equal(result["pvalue"], expected["pvalue"])
 
 
+@pytest.mark.slow
 def test_pairs_are_printed_with_the_numbers_of_the_answer(runs, capsys):
     runs[runs["env"] == "ant"].to_csv("ant.csv", index=False)
     assert main(["ant.csv", *QUICK]) == 0

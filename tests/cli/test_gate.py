@@ -77,6 +77,7 @@ def test_a_script_gets_the_decision_as_its_status(capsys):
     assert (done.returncode, done.stdout, done.stderr) == (3, out, "")
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_function(here, capsys):
     write_log(("worse", [9.0]), ("new", BETTER))
     status, out, _ = gate(capsys, "--json")

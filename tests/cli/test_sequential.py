@@ -180,6 +180,7 @@ def test_tasks_by_themselves_and_together(here, capsys):
     assert [each["task"] for each in decided(out)["by_task"]] == [{}]
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_line_and_two(here, capsys):
     write_log("log.csv", 2)
     for options, message in (
@@ -306,6 +307,7 @@ def test_plans_that_cannot_be_made_are_refused(options, said, capsys):
     assert capsys.readouterr().err.startswith(f"python -m xcurves: {said}")
 
 
+@pytest.mark.slow
 def test_the_looks_of_an_archive_are_a_coordinate_of_runs(here, capsys):
     curves = make_curves(np.random.default_rng(0).normal(np.array([0, 100])[:, None, None], size=(2, 6, 2)))
     curves.assign_coords(batch=("run", [1, 1, 1, 2, 2, 2])).to_dataset().to_netcdf("log.nc")

@@ -195,6 +195,7 @@ def test_an_output_that_was_written_before_is_replaced(curves, here):
         assert main(["mine.nc", "--include", "anova", "--report", "page.html", *QUICK]) == 0
 
 
+@pytest.mark.slow
 def test_few_reassignments_are_an_option_of_the_shell(curves, capsys):
     curves.to_dataset().to_netcdf("mine.nc")
     assert main(["mine.nc", "--include", "anova", "pairwise", "--n-resamples", "9"]) == 0
@@ -544,6 +545,7 @@ def test_on_a_terminal_there_is_a_bar_and_ctrl_c_ends_the_work(here, heard):
     assert not list(here.iterdir())
 
 
+@pytest.mark.slow
 def test_what_was_written_before_an_interruption_is_named(curves, monkeypatch, capsys, here):
     curves.to_dataset().assign(other=curves * 2).to_netcdf("two.nc")
     real, calls = xcurves.archive.write, []

@@ -199,6 +199,7 @@ def test_a_method_refuses_the_names_of_its_own_result_only(curves):
         xcurves.pairwise(named, rng=0)
 
 
+@pytest.mark.slow
 def test_a_range_of_levels_is_never_written_out():
     """250 million levels would be 2 GB."""
     values = pytest.importorskip("dask.array").zeros((2, 3, 250_000_000), chunks=(2, 3, 10_000_000))

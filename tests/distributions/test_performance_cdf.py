@@ -569,6 +569,7 @@ def test_what_is_warned_of_is_the_smallest_stratum_or_the_number_of_units(runs, 
     assert not result.score_mean.isnull()
 
 
+@pytest.mark.slow
 def test_levels_and_thresholds_that_are_nearly_the_same_have_names_of_their_own():
     levels, thresholds = [0.5, 0.9999999, 0.99999990001], [10_000_003, 10_000_004]
     result = xcurves.performance_cdf(

@@ -235,6 +235,7 @@ def test_the_ends_without_scores_of_a_table_are_failures_before_it_is_aligned():
         assert text in str(caught[0].message)
 
 
+@pytest.mark.slow
 def test_levels_that_are_named_are_not_cut():
     curves = crashed()
     with warnings.catch_warnings(action="error"):

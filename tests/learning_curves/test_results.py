@@ -176,6 +176,7 @@ def test_pictures_of_many_learners_name_each_beside_the_panel():
     assert not [here for here, after in pairwise(boxes) if here.x1 >= after.x0]
 
 
+@pytest.mark.slow
 def test_a_long_name_has_its_legend_above_the_panel():
     means = np.stack([30 + 100 * np.arange(1.0, 6) ** -0.5] * 2)[:, np.newaxis]
     errors = make_errors(means, algorithm=["a", "a learner with a name"]).isel(run=0, drop=True)
@@ -228,6 +229,7 @@ def test_scatter_of_curves_at_different_sizes_says_so(errors):
     assert ax.get_ylabel().startswith("error each at its own N")
 
 
+@pytest.mark.slow
 def test_curves_that_are_not_fitted_have_no_point(errors):
     short = errors.isel(task=0).where((errors.algorithm != "b") | (errors.training < 60))
     with pytest.warns(UserWarning, match=r"too few sizes \(algorithm 'b'\)"):

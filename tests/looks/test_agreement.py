@@ -67,6 +67,7 @@ def test_sentence_table_and_p_of_a_pair_agree(n_algorithms, seeds):
     assert n_shown or n_algorithms == 8  # of 28 pairs 999 reassignments show none
 
 
+@pytest.mark.slow
 def test_a_pair_that_step_down_alone_shows_has_an_end_at_0():
     """Holm shows the second of two pairs at the level itself, its interval is at half of it."""
     for seed in range(14, 60):  # the first of them has one

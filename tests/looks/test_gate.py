@@ -264,6 +264,7 @@ def test_p_is_that_of_contrast_and_the_interval_that_of_pairwise(margin):
     np.testing.assert_allclose(found["pvalue"], test["pvalue"], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_curves_are_reduced_and_tasks_averaged():
     rng = np.random.default_rng(1)
     names = {

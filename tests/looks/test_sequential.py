@@ -62,6 +62,7 @@ def test_result_has_the_declared_variables(found):
     )
 
 
+@pytest.mark.slow
 def test_adjusted_pvalues_never_rise_and_are_holms(found):
     done = found.isel(look=slice(3))
     assert (done.pvalue.diff("look") <= 0).all()
@@ -534,6 +535,7 @@ def test_an_analysis_of_curves_with_planned_looks_has_it_with_its_picture(curves
         curves.curves.analyze(include=["sequential"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REFERENCE.exists(), reason="no reference data beside the repository")
 def test_published_curves_equal_the_reference():
     frame = pd.read_csv(SHARED / "data" / "tianshou_mujoco.csv.gz")

@@ -407,6 +407,7 @@ def test_sentences():
     assert "For tasks like these: with 3 tasks no p can be below 0.25: add tasks: 6 are the fewest." in few
 
 
+@pytest.mark.slow
 def test_ranks_and_probabilities_that_name_another_algorithm_are_said_with_the_task_that_carries_the_mean():
     curves = make(8, (6, 6), effect=1.0)  # b is better everywhere
     curves[3, 0] += 100  # but here

@@ -157,6 +157,7 @@ def test_wins_ties_and_losses_are_counted_by_task_means(higher_is_better):
     assert "tie" not in of_readers
 
 
+@pytest.mark.slow
 def test_beside_a_reference_wins_are_those_of_the_first_of_each_pair():
     curves = suites(n_runs=6).fillna(0.0)
     found = xcurves.across_tasks(curves, reference="a0", rng=0)

@@ -78,6 +78,7 @@ def test_the_interval_of_two_that_never_differ_holds_differences_that_may_not_sh
         np.testing.assert_allclose(some.difference_ci.sel(ci_bound="upper")[never], narrow[never])
 
 
+@pytest.mark.slow
 def test_passages_of_unlike_size_are_said_with_what_may_give_intervals():
     sizes = [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]
     right = np.random.default_rng(0).random((6, 512)) < 0.5
@@ -93,6 +94,7 @@ def test_passages_of_unlike_size_are_said_with_what_may_give_intervals():
     ) in result.curves.summary()
 
 
+@pytest.mark.slow
 def test_runs_that_never_differ_are_no_single_runs():
     one_answer = np.random.default_rng(0).random((3, 60, 1)) < 0.5
     result = items(np.repeat(one_answer, 3, axis=2)).curves.across_tasks(task="question", rng=0)

@@ -63,6 +63,7 @@ def test_a_margin_is_shown_in_the_same_unit():
     assert found.attrs["margin"] == 0.02
 
 
+@pytest.mark.slow
 def test_how_small_a_difference_so_many_items_show_stands_in_the_verdict():
     found = compare(make_items())
     pair = found.sel(pair="B - C")
@@ -104,6 +105,7 @@ def test_clusters_too_few_for_a_p_are_said_with_the_cure():
     assert "add categories: 6 are the fewest" in KIND.answer(found)
 
 
+@pytest.mark.slow
 def test_where_no_pair_could_be_tested_the_cure_is_more_clusters_and_no_column_is_empty():
     clusters = ("question_id", np.repeat(list("abcde"), 12))
     one_answer, repeats = (make_items(n_answers=n).assign_coords(category=clusters) for n in (1, 3))

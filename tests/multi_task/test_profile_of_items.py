@@ -97,6 +97,7 @@ def test_rare_differences_have_the_intervals_of_across_tasks(n_items, share):
         np.testing.assert_allclose(found[name].values[:, 0], across[name], rtol=1e-5, err_msg=name)
 
 
+@pytest.mark.slow
 def test_points_and_several_answers_have_no_further_items(scores):
     rng = np.random.default_rng(6)
     points = scores + rng.normal(size=scores.shape)

@@ -57,6 +57,7 @@ def as_sets(scope):
     )
 
 
+@pytest.mark.slow
 def test_the_verdict_is_about_what_the_rule_says():
     seen = set()
     for shape in ((1, 2), (2, 2), (3, 3), (2, 4)):

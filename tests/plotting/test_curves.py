@@ -267,6 +267,7 @@ def test_absent_runs_algorithms_and_levels_are_not_drawn(curves):
     assert 200 not in means(ax)["a0"].get_xdata()
 
 
+@pytest.mark.slow
 def test_an_algorithm_absent_from_a_task_where_runs_have_their_own_levels_is_not_drawn(
     curves,
 ):
@@ -633,6 +634,7 @@ def test_levels_of_all_magnitudes_have_a_picture(levels, scale):
     assert levels[-1] <= high < np.inf
 
 
+@pytest.mark.slow
 def test_names_of_a_legend_stand_as_curves_end_unless_an_order_is_given():
     ends = np.array([3.0, 9.0, 1.0, 6.0])[:, np.newaxis, np.newaxis]
     curves = make_curves(np.random.default_rng(0).normal(0, 0.1, (4, 5, 6)) + ends)
@@ -664,6 +666,7 @@ def _legend_lines(ax):
     return list(zip(legend.get_texts(), legend.get_lines(), strict=True))
 
 
+@pytest.mark.slow
 def test_letters_have_the_size_asked_for_in_a_figure_and_in_given_axes(curves):
     one = curves.sel(task="x")
     given = plt.subplots(layout="constrained")[1]

@@ -125,6 +125,7 @@ def test_one_extra_dim_makes_facets(tasks):
     np.testing.assert_allclose(simple_profile(axes[1, 1]).get_ydata(), hard)
 
 
+@pytest.mark.slow
 def test_levels_that_a_task_does_not_have_are_left_out(tasks):
     result = xcurves.ss_profile(
         tasks.where((tasks.task == "easy") | (tasks.training != 500)),

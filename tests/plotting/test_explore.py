@@ -136,6 +136,7 @@ def test_levels_that_single_precision_would_make_alike_are_double(levels, dtype)
     np.testing.assert_array_equal(numbers(mean, "x"), levels)
 
 
+@pytest.mark.slow
 def test_pairs_have_the_colours_of_static_pictures():
     accuracy = xcurves.tutorial.open_dataset("benchmark")["accuracy"].isel(task=0, algorithm=slice(3))
     figure = accuracy.curves.pairwise(n_resamples=99, rng=0).curves.explore()
@@ -361,6 +362,7 @@ def test_a_saved_page_is_as_wide_as_a_phone(curves, tmp_path):
         assert browser.ask("[window.innerWidth, document.documentElement.scrollWidth]") == [390, 390]
 
 
+@pytest.mark.slow
 def test_an_interval_beside_its_mark_has_no_arm_that_points_back():
     """Of a mark above its interval only the arm down is drawn, in both libraries."""
     mark = Points(np.array([1.0]), np.array([5.0]), BLACK, name="a", y_ends=np.array([[2.0], [4.0]]))

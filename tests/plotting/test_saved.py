@@ -61,6 +61,7 @@ def test_equal_pictures_are_equal_files_and_replace_each_other(curves, tmp_path,
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_result_is_written(curves, tmp_path):
     result = curves.curves.ss_profile(n_resamples=99, rng=0)
     result.curves.plot("fraction", save=tmp_path / "profile.svg")

@@ -140,6 +140,7 @@ def test_a_view_of_too_many_rows_may_be_drawn_larger():
     assert re.search(r"Give figsize=\(\S+, \S+\);", refusal)
 
 
+@pytest.mark.slow
 def test_one_pair_is_a_line_and_the_curve_above_it_keeps_its_height():
     curve, forest = synthetic_result("pairwise", 1, 2).curves.plot()
     curve.figure.draw_without_rendering()
@@ -381,6 +382,7 @@ def along(name, n_algorithms):
 HIGH = (2.4, 3.4)  # inches; each view and each number of algorithms has both
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "n_algorithms", "high"),

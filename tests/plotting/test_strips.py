@@ -37,6 +37,7 @@ def ends(ax):
     return np.array([each.get_segments()[0][:, 0] for each in ax.collections])
 
 
+@pytest.mark.slow
 def test_each_run_is_a_dot_and_each_mean_has_its_t_interval(scores):
     ax = scores.curves.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == NAMES

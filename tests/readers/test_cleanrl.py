@@ -33,6 +33,7 @@ def test_names_of_folders_become_task_algorithm_and_run(tmp_path):
     assert (returns.curves.randomized_anova(confidence_level=0.5).n_levels == 4).all()
 
 
+@pytest.mark.slow
 def test_a_seed_that_was_run_twice_is_refused(tmp_path):
     log(tmp_path, "Hopper-v4", "sac", 1)
     log(tmp_path, "Hopper-v4", "sac", 1, 1_800_000_000)

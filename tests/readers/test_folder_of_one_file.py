@@ -12,6 +12,7 @@ from xcurves.__main__ import main
 TABLE = "algorithm,seed,score\n" + "".join(f"{name},{seed},{ord(name) + seed}\n" for name in "ab" for seed in range(4))
 
 
+@pytest.mark.slow
 def test_a_folder_with_one_table_is_read_as_the_table(tmp_path, capsys):
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "results.csv").write_text(TABLE)

@@ -29,6 +29,7 @@ def test_other_files_are_recognised_by_what_they_hold(tmp_path):
     assert names == {"t.csv": "table", "c.csv": "wandb-chart", "s.npz": "arrays"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "hello", "\x00\x01", "{}", "SQLite format 3\x00"])
 def test_what_is_not_recognised_gets_the_nearest_in_few_words(tmp_path, text):
     path = tmp_path / "log.json"

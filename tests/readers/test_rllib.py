@@ -35,6 +35,7 @@ def test_every_result_of_every_trial_is_read():
         assert mine.training.values.tolist() == [result["timesteps_total"] for result in own]
 
 
+@pytest.mark.slow
 def test_progress_csv_gives_the_same_where_there_is_no_result_json(trial):
     from_json = readers.read(trial.parent, source="rllib")
     (trial / "result.json").unlink()
@@ -103,6 +104,7 @@ def test_the_algorithm_is_what_the_name_of_a_trial_begins_with(tmp_path, above, 
     assert "IMPALA has the higher mean episode_reward_mean" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_trials_of_other_names_are_split_as_names_of_files_or_as_is_said(tmp_path):
     trials(tmp_path / "ray", [f"{algorithm}_seed{seed}" for algorithm in ("ppo", "impala") for seed in (4, 7)])
     frame = readers.read(tmp_path / "ray")

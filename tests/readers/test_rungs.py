@@ -35,6 +35,7 @@ def test_a_candidate_is_one_run_on_all_rungs():
             assert found.values.tolist() == [100 * candidate + resources + 0.5 for candidate in left]
 
 
+@pytest.mark.slow
 def test_pooled_rungs_are_refused_and_each_cure_is_of_one_budget():
     trials = readers.sklearn.search({name: halving(name) for name in ROUNDS})
     with refused("frame", cure="frame[frame['n_resources'] ==", names="pools trials of 3 budgets") as caught:

@@ -35,6 +35,7 @@ def test_each_metric_stands_at_its_steps_and_who_a_run_is_in_its_configuration()
     assert not {"final", "test_return_T", "state"} & set(frame)
 
 
+@pytest.mark.slow
 def test_one_command_answers(logs, monkeypatch, capsys):
     monkeypatch.chdir(logs.parent)
     assert main(["logs", "--value", "return", "--n-resamples", "99"]) == 0

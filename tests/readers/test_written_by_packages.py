@@ -85,6 +85,7 @@ def test_catboost(tmp_path):
     np.testing.assert_allclose(own[metric], last["validation"][metric], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_scikit_learn_s_search(tmp_path):
     pytest.importorskip("sklearn")
     from sklearn.linear_model import LogisticRegression

@@ -72,6 +72,7 @@ def test_leaving_a_part_out_does_not_change_another(curves):
     assert not xcurves.analyze(curves, n_resamples=99, rng=1)["anova"].equals(every["anova"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*gamma is")
 def test_options_reach_the_parts(curves):
     two = curves.isel(algorithm=slice(2))
@@ -86,6 +87,7 @@ def test_options_reach_the_parts(curves):
     assert tree["pairwise"].sizes["pair"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:left out of the analysis")
 def test_errors_get_a_power_law_and_are_better_the_lower():
     errors, _ = simulate_errors(2, seed=1)

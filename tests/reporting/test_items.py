@@ -37,6 +37,7 @@ def test_items_beyond_those_that_can_be_read_are_compared_over_all_of_them():
     assert "left_out" not in tree.attrs  # nobody expects a table of thousands of questions
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # so few answers that no adjusted p can be small
 def test_a_part_of_each_item_is_made_where_it_is_asked_for_by_name_or_items_are_few():
     asked = _answers(MOST_TASKS + 1, 3).curves.analyze(include=["pairwise", "distribution"], rng=0, n_resamples=99)

@@ -287,6 +287,7 @@ def test_underlined_where_the_test_could_have_shown_it_and_a_dagger_elsewhere(to
     assert f"{dagger} 3 to 4 runs: too few to show a difference, by p adjusted over tasks." in written
 
 
+@pytest.mark.slow
 def test_with_a_reference_only_compared_ones_have_marks():
     curves = unlike_scores([(3, 3, 3), *[(10, 10, 10)] * 5])
     answer = xcurves.across_tasks(curves, reference="b_1", rng=0)
@@ -304,6 +305,7 @@ def test_with_a_reference_only_compared_ones_have_marks():
     assert "Compared with b_1 alone: pairs of others have no mark." in whole
 
 
+@pytest.mark.slow
 def test_means_over_unlike_tasks_have_their_numbers():
     n_runs = [(3, 3, 3), *[(10, 10, 10)] * 4, (0, 10, 10)]
     curves = unlike_scores(n_runs)
@@ -314,6 +316,7 @@ def test_means_over_unlike_tasks_have_their_numbers():
     assert float(rows["mean"][0]) == pytest.approx(expected, abs=0.6)
 
 
+@pytest.mark.slow
 def test_decimals_are_those_that_the_spread_supports():
     rng = np.random.default_rng(1)
     for size, decimals in ((0.02, 2), (0.8, 1), (30.0, 0)):

@@ -16,6 +16,7 @@ from xcurves.say.pairs import PairRow
 from xcurves.say.verdict import MOST_WORDS, reference_sentence
 
 
+@pytest.mark.slow
 def test_comparisons_that_are_shown_stand_first_and_each_stands_once():
     step, rng = np.arange(1.0, 21), np.random.default_rng(3)
     speeds = {"reference": 1.0, "noisy": 1.0, "restless": 1.1, "slow": 0.5, "fast": 2.0}

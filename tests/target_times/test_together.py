@@ -49,6 +49,7 @@ def test_intervals_for_all_together_are_those_at_the_level_over_their_number(opt
     np.testing.assert_allclose(two["speedup_ci_simultaneous"], two["speedup_ci"])
 
 
+@pytest.mark.slow
 def test_an_absent_algorithm_counts_for_nothing():
     curves = curves_of(np.random.default_rng(1))
     curves = curves.where(curves["algorithm"] != "same")
@@ -127,6 +128,7 @@ def test_the_level_of_most_of_the_rise_is_a_target():
     assert found["rise_reference_time"].item() == pytest.approx(there["reference_time"].item())
 
 
+@pytest.mark.slow
 def test_the_level_of_most_of_the_rise_where_low_scores_are_good_and_where_nothing_rises():
     curves = curves_of(np.random.default_rng(6)).isel(task=0, drop=True)
     higher, lower = compared(curves), compared(-curves, higher_is_better=False)
