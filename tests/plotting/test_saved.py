@@ -114,3 +114,22 @@ def test_options_that_no_view_of_a_part_takes_are_refused(curves):
     tree = curves.curves.analyze(include=["profile"], n_resamples=99, rng=0)
     with refused("smooth", cure="Leave it out", names="smooth is for pictures of curves"):
         xcurves.plot(tree, "profile", smooth=0.5)
+
+
+def test_a_backend_of_another_resolution_draws_the_same_picture():
+    """Backends of vector graphics have 72 dots per inch once they measure: nothing is measured before at 100."""
+    rising = 1 - np.exp(-np.arange(1, 31) / 10)
+    six = make_curves(rising * (1 + 0.1 * np.arange(6)[:, None, None] * np.ones((1, 3, 1))))
+    before = plt.get_backend()
+    sizes = {}
+    try:
+        for backend in ("agg", "svg", "pdf"):
+            plt.switch_backend(backend)
+            figure = six.curves.plot().figure
+            figure.draw_without_rendering()
+            sizes[backend] = figure.bbox.size / figure.dpi
+            assert not figure.legends
+    finally:
+        plt.switch_backend(before)
+    np.testing.assert_allclose(sizes["svg"], sizes["agg"], atol=0.05)
+    np.testing.assert_allclose(sizes["pdf"], sizes["agg"], atol=0.05)

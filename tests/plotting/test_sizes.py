@@ -235,7 +235,7 @@ def test_given_axes_that_long_names_leave_no_room_are_refused_with_a_size_that_w
     names = [f"{name} {n}" for n in (1, 2) for name in kinds_of][:n_algorithms]
     values = np.random.default_rng(1).normal(size=(n_algorithms, 6, 20)) + np.arange(20)
     curves = make_curves(values).assign_coords(algorithm=names)
-    pairs = curves.curves.pairwise(n_resamples=99, rng=0)
+    pairs = curves.curves.pairwise(n_resamples=999, rng=0)
 
     def draw_both(**options):
         figure, (left, right) = plt.subplots(1, 2, layout="constrained", **options)

@@ -113,14 +113,24 @@ def _best_first(handle_of: Mapping[str, Any], panels: Iterable[Axes]) -> dict[st
 
 
 def in_few_lines(add: Callable[..., Legend], n_names: int, pixels: float) -> None:
-    """Add a legend in as few lines as a width has room for."""
-    n_columns = n_names
-    legend = add(ncols=n_columns)
-    while n_columns > 1 and legend.get_window_extent().width > pixels:
-        share = pixels / legend.get_window_extent().width
-        n_columns = max(1, min(n_columns - 1, int(share * n_columns) + 1))
+    """Add a legend in as few lines as a width has room for, with as many names in each."""
+    legend = add(ncols=n_names)
+    widths = np.array([text.get_window_extent().width for text in legend.texts])
+    for n_lines in range(1, n_names + 1):
+        n_columns = -(-n_names // n_lines)
+        longest = [column.max() for column in np.array_split(widths, n_columns)]
+        if sum(longest) + _beside_names(legend, n_columns) <= pixels:
+            break
+    if n_columns < n_names:
         legend.remove()
-        legend = add(ncols=n_columns)
+        add(ncols=n_columns)
+
+
+def _beside_names(legend: Legend, n_columns: int) -> float:
+    """Return how many pixels of the width of a legend are lines of curves and space."""
+    letters = n_columns * (legend.handlelength + legend.handletextpad) + (n_columns - 1) * legend.columnspacing
+    letters += 2 * legend.borderpad
+    return float(letters * legend.texts[0].get_fontsize() / 72 * legend.get_figure(root=True).dpi)
 
 
 def _small(ax: Axes) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from xcurves.draw.fitted import (
     thin_ticks,
     wrap_labels,
 )
-from xcurves.draw.look import ASKED, import_pyplot, slot_of
+from xcurves.draw.look import ASKED, import_pyplot, slot_of, take_dpi
 from xcurves.draw.room import LARGEST, Room, inches_up
 from xcurves.draw.shapes import draw_picture
 
@@ -40,7 +40,7 @@ _OF_TITLE = 1.2
 # below so many rows there is one, whose panel is so many inches high
 _ONE_ROW, _HIGH_OF_ROW = (1.6, 0.4)
 _TRIES = 8  # of larger figures, until one has room
-_LEAST_OF_GIVEN = 0.45  # of the width of Axes that are not ours, for the panel
+_LEAST_OF_GIVEN = 0.38  # of the width of Axes that are not ours, for the panel
 _NOTHING_LEFT = "constrained_layout not applied"  # of panels without room beside their words
 _MORE = 0.5  # inches that each of them then lacks
 
@@ -69,6 +69,7 @@ def draw_panels(
     """
     if canvas.ax is not None:
         check_axes(canvas)
+        take_dpi(canvas.ax.get_figure(root=True))
         with _letters_of_given(canvas.ax, canvas.fontsize):
             _draw_cell(cells[0], canvas.ax)
             wrap_labels(canvas.ax)

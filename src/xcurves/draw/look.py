@@ -44,6 +44,16 @@ def letters(width: float) -> dict[str, Any]:
     return LOOK | {"font.size": float(np.clip(2.4 * width, 6.5, 10))}
 
 
+def take_dpi(figure: Any) -> None:
+    """Give a figure the resolution of its backend before anything is measured: SVG and PDF have one of their own.
+
+    They set it when they are first asked for the size of a text; what was measured before would be of another one.
+    """
+    fixed = figure.canvas.fixed_dpi
+    if fixed is not None:
+        figure.set_dpi(fixed)
+
+
 def slot_of(ax: Axes) -> tuple[float, float] | None:
     """Return the width and height in inches that Axes of a figure of somebody else have, labels included."""
     figure: Any = ax.figure

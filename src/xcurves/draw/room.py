@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Words
-from xcurves.draw.look import OWN, import_pyplot, letters
+from xcurves.draw.look import OWN, import_pyplot, letters, take_dpi
 
 LARGEST = 14.0  # inches, of a figure in either way
 _WIDE, _HIGH = 5.0, 3.2  # inches of a panel that has room
@@ -56,6 +56,7 @@ class Grid:
         shape = (self.n_rows, self.n_columns)
         figure, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", **options)
         figure.set_gid(OWN)
+        take_dpi(figure)
         axes = np.asarray(axes).ravel()
         for unused in axes[self.n_panels :]:
             unused.remove()

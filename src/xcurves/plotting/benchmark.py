@@ -19,7 +19,7 @@ from xcurves.draw.canvas import Canvas, check_figsize, styled
 from xcurves.draw.curve_names import in_few_lines
 from xcurves.draw.drawn_names import drawable
 from xcurves.draw.fitted import fit_labels, fit_ticks_and_rows, thin_ticks
-from xcurves.draw.look import import_pyplot
+from xcurves.draw.look import import_pyplot, take_dpi
 from xcurves.draw.room import Grid
 from xcurves.draw.shapes import draw_picture
 from xcurves.frames.align import align
@@ -197,6 +197,7 @@ def _check_room(cells: Any, size: tuple[float, float]) -> None:
 def _new_axes(size: tuple[float, float], n_statistics: int, high: float) -> NDArray[Any]:
     """Return new axes: a row of statistics, so many inches high, and three panels below."""
     figure = import_pyplot().figure(figsize=size, layout="constrained")
+    take_dpi(figure)
     above, below = figure.add_gridspec(2, 1, height_ratios=[high, max(size[1] - high, 1)])
     rows = [above.subgridspec(1, n_statistics), below.subgridspec(1, 3)]
     return np.array([figure.add_subplot(cell) for row in rows for cell in row])
