@@ -238,3 +238,22 @@ INPUTS["studies in a folder"] = Input(
     lambda: {"logs/ada.csv": study(), "logs/bob.csv": study(-0.2)},
     Read("algorithm", "run", None, "value", (), False, 2, 6, difference=0.2),
 )
+INPUTS["several studies in one table"] = Input(
+    lambda: {
+        "studies.csv": pd.concat(
+            [
+                study(shift + seed / 1000).assign(sampler=name, seed=seed)
+                for name, shift in (("ada", 0.0), ("bob", -0.2))
+                for seed in (0, 1)
+            ]
+        )
+    },
+    Asks(
+        "which column is the score (lowest_value or highest_value)",
+        2,
+        {
+            "--value lowest_value": SO_FAR,
+            "--value highest_value": replace(SO_FAR, score="highest_value", lower=False),
+        },
+    ),
+)

@@ -326,3 +326,27 @@ INPUTS["wide, numbers that are sizes"] = Input(
     one(lambda: numbered("resnet-18", "resnet-34", "vgg-16", "vgg-19")),
     Read("algorithm", None, "step", "score", (), False, 4, 1, 3),
 )
+INPUTS["wide, numbers of seeds after an s"] = Input(
+    one(lambda: numbered("ppo-s0", "ppo-s1", "sac-s0", "sac-s1")),
+    Asks("whether numbers at the end of columns such as ppo-s0 are runs", 2, {"{algorithm}-s{run": RUNS}),
+)
+
+# --- cells with what they vary by ---
+
+
+def published(cell: str) -> pd.DataFrame:
+    """Return means of methods on data sets as papers print them, and the mean of each."""
+    means = np.array([[81.5, 70.2, 79.0], [83.0, 72.5, 77.8]])
+    cells = {name: [cell.format(mean) for mean in means[:, place]] for place, name in enumerate(["Cora", "Ant", "Pub"])}
+    return pd.DataFrame({"Method": ["GCN", "GAT"], **cells, "Avg": means.mean(axis=1).round(1)})
+
+
+for CELL in ("{} ± 0.5", "{}±0.53", "{} (0.5)", "${} \\pm 0.5$", "**{} +/- 1.0**"):
+    INPUTS[f"wide, cells {CELL}"] = Input(
+        one(lambda cell=CELL: published(cell)),
+        Asks(
+            "whether columns are tasks, or which one is the score",
+            1,
+            {"--columns '{task}'": Read("Method", None, None, "score", ("task",), False, 2, 1, n_tasks=3)},
+        ),
+    )

@@ -22,7 +22,7 @@ from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, no
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
-from xcurves.frames.wide_columns import without_text_summaries
+from xcurves.frames.wide_columns import with_means_of_cells, without_text_summaries
 from xcurves.frames.wide_tables import TASK, doubt_of_columns, long_form, tasks_in
 from xcurves.say.numbers import listed as in_words
 
@@ -105,7 +105,7 @@ class _Finder(Found):
         points = self._find_points()
         if points is not None:
             return points
-        self.frame = without_text_summaries(self.frame)
+        self.frame = without_text_summaries(with_means_of_cells(self.frame))
         known = self.roles | {"coords": self.typed.get("coords")}
         doubt = doubt_of_columns(self.frame, known)
         if doubt is not None:

@@ -19,6 +19,7 @@ from xcurves.frames.reading import OF_FRAME, THE_FRAME, no_column
 from xcurves.frames.roles import is_mostly_measured
 from xcurves.frames.wide_columns import (
     summary_columns,
+    with_means_of_cells,
     without_summaries,
     without_text_summaries,
 )
@@ -41,7 +42,7 @@ def to_long(
     own names; columns of `kept`, of dims and of text hold no scores.
     """
     used = [name for name in [*dims.values(), *kept] if name is not None]
-    frame = without_text_summaries(frame)
+    frame = without_text_summaries(with_means_of_cells(frame))
     parts = parts_of(frame, columns, used)
     frame = without_summaries(frame, list(parts.index))
     made = {part: dims.get(part) or part for part in parts.columns}

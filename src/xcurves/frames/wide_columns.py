@@ -24,6 +24,9 @@ _ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std", "
 _COUNTS = ([*"wtl"], [*"wdl"], ["win", "tie", "loss"], ["wins", "ties", "losses"])
 _COLUMNS = frozenset(["average", "avg", "mean", "overall"])
 _OF_ALL = _COLUMNS | {"score", "scores", "accuracy", "acc", "all", "tasks", "total"}  # words beside those
+_MEAN_CELL = re.compile(  # with what it varies by: 81.5 ± 0.5, 81.5 (0.5), $81.5 \\pm 0.5$
+    r"[\s$*]*(?P<mean>[-+]?\d+\.\d+)\s*%?\s*(?:±|\+/?-|\\pm|\()\s*\d*\.?\d+\s*%?\s*\)?[\s$*]*"
+)
 _FEWEST = 3  # rows above a mean of them
 
 
@@ -57,9 +60,10 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
 def runs_pattern(names: Sequence[str]) -> str | None:
     """Return the pattern of names that end in 1, 2, ... (or 0, 1, ...), of each of several: ppo_1, ppo_2, td3_1, td3_2.
 
-    None where numbers are no counts, as of resnet-18 and resnet-34, or decimals.
+    An s or r may stand before the number, of seeds and runs: ppo-s1. None where numbers are no counts, as of resnet-18
+    and resnet-34, or decimals.
     """
-    matches = [re.fullmatch(r"(.*\w)([-_. ])(?<!\d\.)(\d+)", name) for name in names]
+    matches = [re.fullmatch(r"(.*\w)([-_. ][sr]?)(?<!\d\.)(\d+)", name) for name in names]
     marks = {match[2] for match in matches if match}
     if not all(matches) or len(marks) != 1:
         return None
@@ -141,6 +145,20 @@ def summary_columns(scores: Sequence[Any]) -> list[Any]:
 def n_rows_of_scores(frame: pd.DataFrame, scores: Sequence[Any]) -> int:
     """Return how many rows of a wide table are left without those that sum up others."""
     return len(frame) - len(_summary_rows(frame, scores))
+
+
+def with_means_of_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose cells such as 81.5 ± 0.5 are their means; that what follows is not used is said."""
+    found = {}
+    for name in frame.select_dtypes(["object", "string"]):
+        cells = frame[name].dropna()
+        if len(cells) and all(isinstance(cell, str) and _MEAN_CELL.fullmatch(cell) for cell in cells):
+            found[name] = frame[name].str.extract(_MEAN_CELL)["mean"].astype(float)
+    if not found:
+        return frame
+    cell = frame[next(iter(found))].dropna().iloc[0]
+    provenance.warn(f"cells such as {cell!r} are read as means: what stands beside a mean is not used")
+    return frame.assign(**{str(name): column for name, column in found.items()})
 
 
 def without_text_summaries(frame: pd.DataFrame) -> pd.DataFrame:

@@ -35,6 +35,9 @@ _TIMES = ("fit_time", "score_time")
 _SETTING = "param_"
 _KEYS = tuple(f"key{number}" for number in range(1, 10))  # above what cross_validate returned, in JSON
 _STUDY = ("study", "study_name", "sampler")
+_OF_OPTUNA = re.compile(
+    r"(?:number|value|values_\d+|datetime_\w+|duration|state|params_.*|user_attrs_.*|system_attrs_.*)$"
+)
 _NOTE = "system_attrs_"  # before what samplers store with trials
 
 
@@ -238,6 +241,9 @@ def _trial_rows(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     names: Any = path.name.partition(".")[0]
     if study is not None:
         names = table[study]
+        studies = _studies_in(table, study, path)
+        if studies is not None:
+            return studies
     _check_complete(table, path)
     state = _states(table)
     settings = [name for name in map(str, table) if name.startswith(OF_TRIAL)]
@@ -387,10 +393,15 @@ def read_trials(path: str | Path) -> pd.DataFrame:
 
 
 def read_study(files: Sequence[Path]) -> Run:
-    """Return the values of the trials of one of several studies, in their order, with the lowest and highest so far."""
+    """Return the values of the trials of one of several studies."""
     (file,) = files
     table, missing_end = _table(file, OPTUNA_TABLE)
-    table = table[~table["state"].astype(str).str.contains("RUNNING|WAITING")].sort_values("number")
+    return Run(_best_so_far(table, file), missing_end)
+
+
+def _best_so_far(table: pd.DataFrame, file: Path) -> pd.DataFrame:
+    """Return the values of the trials of a study, in their order, with the lowest and highest so far."""
+    table = table[~_states(table).str.contains("RUNNING|WAITING")].sort_values("number")
     _check_complete(table, file)
     value = table["value"].where(_states(table) == "COMPLETE")
     made = pd.DataFrame({TRIAL: range(1, len(table) + 1), "state": _states(table).str.lower(), "value": value})
@@ -398,7 +409,27 @@ def read_study(files: Sequence[Path]) -> Run:
     settings = [name for name in map(str, table) if name.startswith(OF_TRIAL)]
     made = pd.concat([made, table[settings]], axis=1).reset_index(drop=True)
     made.attrs = {"sampler": _sampler_in(table), HIGHER: {"lowest_value": 0, "highest_value": 1}}
-    return Run(made, missing_end)
+    return made
+
+
+def _studies_in(table: pd.DataFrame, study: str, file: Path) -> pd.DataFrame | None:
+    """Return the best so far of each study of a table in which columns beside the trials' own tell several apart.
+
+    None where the numbers of trials do not begin anew, or no column names runs.
+    """
+    labels = [name for name in map(str, table) if not _OF_OPTUNA.match(name)]
+    runs = [name for name in labels if dim_of(name) == "run"]
+    begins_anew = table.duplicated([study, "number"]).any() and not table.duplicated([*labels, "number"]).any()
+    if len(runs) != 1 or not begins_anew:
+        return None
+    called = {study: "algorithm", runs[0]: "run"}
+    studies = []
+    for _, rows in table.groupby(labels, sort=False, dropna=False):
+        whose = {called.get(name, name): rows[name].iloc[0] for name in labels}
+        studies.append(_best_so_far(rows, file).assign(**whose))
+    made = pd.concat(studies, ignore_index=True)
+    made.attrs = studies[0].attrs | {"named_by": f"studies, told apart by {' and '.join(labels)}"}
+    return made
 
 
 def read_evaluations(path: str | Path) -> pd.DataFrame:
