@@ -350,3 +350,24 @@ for CELL in ("{} ± 0.5", "{}±0.53", "{} (0.5)", "${} \\pm 0.5$", "**{} +/- 1.0
             {"--columns '{task}'": Read("Method", None, None, "score", ("task",), False, 2, 1, n_tasks=3)},
         ),
     )
+
+
+# --- models beside what is said of items ---
+
+
+def answered(items: str, **about: list[str]) -> pd.DataFrame:
+    """Return right and wrong answers of two models, a column for each, and what is said of each item."""
+    right = {"claude": [1, 1, 0, 1, 1, 0], "small": [0, 1, 0, 0, 1, 0]}
+    return pd.DataFrame({items: range(6), **about, **right})
+
+
+SUBJECTS = {"subject": ["a", "a", "b", "b", "c", "c"], "gold": list("ABCDAB")}
+for ITEMS, ABOUT in (("id", SUBJECTS), ("id", {}), ("doc_id", SUBJECTS)):
+    INPUTS[f"answers of models by {ITEMS}, beside {', '.join(ABOUT) or 'nothing'}"] = Input(
+        one(lambda items=ITEMS, about=ABOUT: answered(items, **about)),
+        Asks(
+            "does not say whether columns are algorithms",
+            1,
+            {"--columns": Read("algorithm", None, None, "score", (ITEMS,), False, 2, 1, n_tasks=6)},
+        ),
+    )

@@ -187,6 +187,14 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     named = [name for name in free if dim_of(name) is not None]
     if any(dim_of(name) == "algorithm" and n_labels(frame[name]) > 1 for name in named):
         return None
+    item = _column_of_items(frame, free)
+    # texts say of an item what it is about, its subject or its right answer
+    about_items = [name for name in free if not pd.api.types.is_numeric_dtype(frame[name]) and name != item]
+    if item in named and not about_items:
+        item = None  # its name says it
+    if item is not None:
+        free = [name for name in free if name not in (item, *about_items)]
+        named = [name for name in named if name in free]
     numbers = [str(name) for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
     about = [name for name in numbers if _ABOUT & set(words_of(name.replace("Δ", "delta ")))]
     scores = [name for name in numbers if name not in about and pd.api.types.is_float_dtype(frame[name])]
@@ -203,6 +211,8 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     if len(scores) < 2 or not is_plain or named_otherwise:
         return None
     rows = _rows_of(frame, known, named, rest)
+    if item is not None and not named and not rest:
+        rows = [{"tasks": [item]}]
     if rows is None:
         return None
     runs = [name for name in named if dim_of(name) == "run"]
@@ -222,7 +232,18 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         Choice(_columns(those) | of_rows, _compared(len(those or scores), n_rows, of_rows, kinds))
         for those, of_rows in product(columns, rows)
     ]
-    return Doubt({}, tuple(choices[:MOST]), _question(about, are_whole, rows))
+    # rows with a column of items are these: what is asked is what columns are
+    question = _question(about, are_whole or item is not None, rows if item is None else [{}])
+    return Doubt({}, tuple(choices[:MOST]), question)
+
+
+def _column_of_items(frame: pd.DataFrame, free: Sequence[str]) -> str | None:
+    """Return the one column that tells rows of whole numbers apart as items; None without just one."""
+    if any(pd.api.types.is_float_dtype(frame[name]) for name in free):
+        return None
+    unique = [name for name in free if len(frame) > 1 and n_labels(frame[name]) == len(frame)]
+    found = [name for name in unique if words_of(name)[-1:] == ["id"] or dim_of(name) == "task"]
+    return found[0] if len(found) == 1 else None
 
 
 def _doubt_of_numbers(scores: Sequence[str], pattern: str, of_rows: Mapping[str, Any]) -> Doubt:
