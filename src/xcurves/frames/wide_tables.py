@@ -188,13 +188,8 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     if any(dim_of(name) == "algorithm" and n_labels(frame[name]) > 1 for name in named):
         return None
     item = _column_of_items(frame, free)
-    # texts say of an item what it is about, its subject or its right answer
-    about_items = [name for name in free if not pd.api.types.is_numeric_dtype(frame[name]) and name != item]
-    if item in named and not about_items:
-        item = None  # its name says it
-    if item is not None:
-        free = [name for name in free if name not in (item, *about_items)]
-        named = [name for name in named if name in free]
+    if item is not None and set(named) <= {item}:
+        return _doubt_of_answers(frame, item, free)
     numbers = [str(name) for name in frame[free].select_dtypes("number") if name not in (*named, *NO_NAME)]
     about = [name for name in numbers if _ABOUT & set(words_of(name.replace("Δ", "delta ")))]
     scores = [name for name in numbers if name not in about and pd.api.types.is_float_dtype(frame[name])]
@@ -205,15 +200,8 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     rest = [name for name in free if name not in (*numbers, *named, *NO_NAME)]
     if not are_whole:
         rest += [name for name in numbers if name not in (*scores, *about, *summary_columns(numbers))]
-    pattern = fitting_pattern(scores, names_score)
-    is_plain = pattern is not None and pattern.text == "{algorithm}"
-    named_otherwise = any(map(looks_like_score, scores)) or sum(map(says_statistic, scores)) > 1
-    if len(scores) < 2 or not is_plain or named_otherwise:
-        return None
     rows = _rows_of(frame, known, named, rest)
-    if item is not None and not named and not rest:
-        rows = [{"tasks": [item]}]
-    if rows is None:
+    if rows is None or not _could_be_algorithms(scores):
         return None
     runs = [name for name in named if dim_of(name) == "run"]
     numbered = runs_pattern(scores)
@@ -232,9 +220,15 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         Choice(_columns(those) | of_rows, _compared(len(those or scores), n_rows, of_rows, kinds))
         for those, of_rows in product(columns, rows)
     ]
-    # rows with a column of items are these: what is asked is what columns are
-    question = _question(about, are_whole or item is not None, rows if item is None else [{}])
-    return Doubt({}, tuple(choices[:MOST]), question)
+    return Doubt({}, tuple(choices[:MOST]), _question(about, are_whole, rows))
+
+
+def _could_be_algorithms(names: Sequence[str]) -> bool:
+    """Return whether names of columns could be algorithms: two or more, none of scores or statistics."""
+    pattern = fitting_pattern(names, names_score)
+    is_plain = pattern is not None and pattern.text == "{algorithm}"
+    named_otherwise = any(map(looks_like_score, names)) or sum(map(says_statistic, names)) > 1
+    return len(names) > 1 and is_plain and not named_otherwise
 
 
 def _column_of_items(frame: pd.DataFrame, free: Sequence[str]) -> str | None:
@@ -244,6 +238,19 @@ def _column_of_items(frame: pd.DataFrame, free: Sequence[str]) -> str | None:
     unique = [name for name in free if len(frame) > 1 and n_labels(frame[name]) == len(frame)]
     found = [name for name in unique if words_of(name)[-1:] == ["id"] or dim_of(name) == "task"]
     return found[0] if len(found) == 1 else None
+
+
+def _doubt_of_answers(frame: pd.DataFrame, item: str, free: Sequence[str]) -> Doubt | None:
+    """Return what to ask where columns of whole numbers may be the answers of models to items.
+
+    Texts say of an item what it is about, its subject or its right answer.
+    """
+    models = [name for name in map(str, frame[free].select_dtypes("number")) if name != item]
+    if not _could_be_algorithms(models):
+        return None
+    rows = {"tasks": [item]}
+    choice = Choice(_columns(models) | rows, _compared(len(models), len(frame), rows, set()))
+    return Doubt({}, (choice,), _question([], True, [{}]))
 
 
 def _doubt_of_numbers(scores: Sequence[str], pattern: str, of_rows: Mapping[str, Any]) -> Doubt:
