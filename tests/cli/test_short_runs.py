@@ -132,7 +132,7 @@ def test_all_runs_that_failed_are_counted(table, capsys):
     assert "2 of 20 runs end before 90 %" in refused
     assert main(commands(refused)[0]) == 0
     said = capsys.readouterr().out
-    assert "5 of 20 runs failed and count as the worst score of their task at each level from then on." in said
+    assert "5 of 20 runs failed and count as the worst score of their task at each level at which they failed." in said
     tree = read("c-answer.nc")
     assert tree.attrs["history"].count("runs_short='failed'") >= 1
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frames.corpus import Asks, Files, Input, Read, Refuses, one, rows
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, one, rows
 
 INPUTS: dict[str, Input] = {}
 
@@ -341,13 +341,14 @@ def published(cell: str) -> pd.DataFrame:
     return pd.DataFrame({"Method": ["GCN", "GAT"], **cells, "Avg": means.mean(axis=1).round(1)})
 
 
+PUBLISHED = Read("Method", None, None, "score", ("task",), False, 2, 1, n_tasks=3)
 for CELL in ("{} ± 0.5", "{}±0.53", "{} (0.5)", "${} \\pm 0.5$", "**{} +/- 1.0**"):
     INPUTS[f"wide, cells {CELL}"] = Input(
         one(lambda cell=CELL: published(cell)),
         Asks(
             "whether columns are tasks, or which one is the score",
             1,
-            {"--columns '{task}'": Read("Method", None, None, "score", ("task",), False, 2, 1, n_tasks=3)},
+            {"--columns '{task}'": PUBLISHED},
         ),
     )
 
@@ -371,3 +372,62 @@ for ITEMS, ABOUT in (("id", SUBJECTS), ("id", {}), ("doc_id", SUBJECTS)):
             {"--columns": Read("algorithm", None, None, "score", (ITEMS,), False, 2, 1, n_tasks=6)},
         ),
     )
+
+# --- what is no score, no run and no task ---
+
+FOUR = [1, 2, 3, 4]
+
+
+def timed(column: str, cells: str, **tried: list[int]) -> pd.DataFrame:
+    """Return times of two methods as text beside whole numbers that were tried, the same for both."""
+    frame = rows(method=AB, run=FOUR)
+    frame[column] = [cells.format(place) for place in frame.pop("score").rank().astype(int)]
+    for name, values in tried.items():
+        frame.insert(2, name, values * 2)
+    return frame
+
+
+INPUTS["whole numbers that are the same for each algorithm, beside times"] = Input(
+    one(lambda: timed("time to target", "0:59:2{}", threads=[8] * 4)),
+    Asks(
+        "has no score but threads, the same for each algorithm",
+        2,
+        {"--value 'time to target'": Read("method", "run", None, "time to target", (), True, 2, 4)},
+    ),
+)
+INPUTS["whole numbers that are the same for each algorithm, beside text"] = Input(
+    one(lambda: timed("acc", "0.7{}%?", shots=[1, 2, 4, 8])),
+    Asks("acc is text, first '0.7", 1, {"--value shots": Read("method", "run", None, "shots", (), False, 2, 4)}),
+)
+INPUTS["whole numbers beside shares as text"] = Input(
+    one(lambda: timed("solved", "{}/39", n_items=[39, 40, 41, 42]).assign(n_items=range(39, 47))),
+    Asks("has no score but n_items, whole numbers; solved is text", 1),
+)
+
+
+def with_sums(**labels: list[str | int]) -> pd.DataFrame:
+    """Return scores whose labels end in those of sums."""
+    return rows(classifier=AB, **labels, value="acc", shift="classifier")
+
+
+FOLDED = Read("classifier", "fold", None, "acc", (), False, 2, 4, matched=True)
+for SUMS in (["mean", "std"], ["Average", "Std. dev."], ["MEAN"]):
+    INPUTS[f"folds beside {', '.join(SUMS)}"] = Input(
+        one(lambda sums=SUMS: with_sums(fold=[*map(str, FOUR), *sums])), FOLDED
+    )
+INPUTS["tasks beside ALL"] = Input(
+    one(lambda: with_sums(corpus=["de", "fr", "cs", "ALL"], seed=FOUR)),
+    Read("classifier", "seed", None, "acc", ("corpus",), False, 2, 4, n_tasks=3),
+    ("--algorithm", "classifier", "--extra", "corpus"),
+)
+INPUTS["wide, runs in brackets"] = Input(
+    one(lambda: numbered("ppo (run 1)", "ppo (run 2)", "sac (run 1)", "sac (run 2)")), RUNS
+)
+INPUTS["wide, sizes of models beside tasks"] = Input(
+    one(lambda: published("{} (0.5)").assign(**{"Params (M)": [25.6, 27.0]})),
+    Asks("whether columns are tasks", 2, {"Cora|Ant|Pub": PUBLISHED}),
+)
+INPUTS["a score whose name says its end in words"] = Input(
+    one(lambda: rows(system=AB, run=FOUR, value="rank by people (1=best, 5=worst)")),
+    Read("system", "run", None, "rank by people (1=best, 5=worst)", (), True, 2, 4),
+)

@@ -48,7 +48,7 @@ def test_failed_runs_get_the_worst_score_of_their_task_and_level(curves, better)
     assert filled.n_failed.dims == ("task", "algorithm")
     assert filled.n_failed.values.tolist() == [[0, 1], [1, 0]]
     option = "" if better > 0 else ", higher_is_better=False"
-    said = "2 of 15 runs failed and count as the worst score of their task at each level from then on"
+    said = "2 of 15 runs failed and count as the worst score of their task at each level at which they failed"
     assert filled.attrs["history"] == f"fill_failed('worst'{option}): {said}"
 
 
@@ -80,7 +80,7 @@ def test_runs_with_levels_of_their_own_take_the_worst_of_all_levels():
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ("worst", "2 of 15 runs failed and count as the worst score of their task at each level from then on."),
+        ("worst", "2 of 15 runs failed and count as the worst score of their task at each level at which they failed."),
         slow(0.5, "2 of 15 runs failed and count as a score of 0.5."),
         (
             xr.DataArray([1.0, 2.0], {"task": ["x", "y"]}),
@@ -108,7 +108,7 @@ def test_every_summary_says_what_failed_runs_count_as(curves, value, sentence):
     assert results[-1].n_failed.dims == ("task", "algorithm")
 
 
-SAID = "2 of 36 runs failed and count as the worst score of their task at each level from then on."
+SAID = "2 of 36 runs failed and count as the worst score of their task at each level at which they failed."
 OF_MEANS = {
     "ss_profile": lambda filled: filled.curves.ss_profile(n_resamples=99, rng=0),
     "sequential": lambda filled: filled.curves.assign_looks(3, n_looks=2).curves.sequential(rng=0),
@@ -163,7 +163,7 @@ def test_fits_of_errors_and_whole_analyses_say_it_too(filled):
 def test_the_coordinate_says_it_where_arithmetic_dropped_the_history(curves):
     filled = curves.curves.fill_failed("worst").drop_attrs(deep=False)
     said = filled.curves.pairwise(rng=0, n_resamples=99).curves.summary()
-    assert "Failed runs count as the worst score of their task at each level from then on." in said
+    assert "Failed runs count as the worst score of their task at each level at which they failed." in said
 
 
 def test_nothing_is_said_where_no_run_failed():
@@ -180,7 +180,7 @@ def test_lazy_scores_stay_lazy(curves):
     whole = curves.curves.fill_failed("worst")
     xr.testing.assert_equal(filled.compute(scheduler="synchronous"), whole)
     said = filled.compute(scheduler="synchronous").curves.pairwise(rng=0, n_resamples=99).curves.summary()
-    assert "Failed runs count as the worst score of their task at each level from then on." in said
+    assert "Failed runs count as the worst score of their task at each level at which they failed." in said
 
 
 @pytest.mark.parametrize(

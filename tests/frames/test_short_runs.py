@@ -168,7 +168,7 @@ def test_every_summary_says_what_short_runs_count_as():
     assert filled.n_failed.to_numpy().tolist() == [2, 1]
     said = filled.curves.randomized_anova(**options).curves.summary()
     assert counts_as in said
-    assert "3 of 20 runs failed and count as the worst score of their task at each level from then on." in said
+    assert "3 of 20 runs failed and count as the worst score of their task at each level at which they failed." in said
     for how, words in (
         ("cut", "so that all runs are compared up to 35 % of the longest only."),
         (

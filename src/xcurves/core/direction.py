@@ -39,7 +39,7 @@ LOW = (
     | names_in(
         "latency time times duration runtime elapsed wall walltime seconds cost costs distance violation violations kl "
         "divergence rank gap time_to_target l1 l2 failure failures davies_bouldin davies_bouldin_score energy_score "
-        "interval_score winkler_score"
+        "interval_score winkler_score hd95 hausdorff hausdorff_distance assd p50 p90 p95 p99 p999"
     )
 )
 MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed")
@@ -79,6 +79,9 @@ _LASTING = names_in("survival episode ep alive up uptime life lifetime")
 _COSTS = names_in("cost costs violation violations")
 # cost_return, loss_score and brier_survival say nothing
 _OF_ANYTHING = names_in("score scores return returns ret reward rewards rew survival")
+_SAID = re.compile(
+    r"(?P<higher>\b1 ?= ?worst|\bhigher[ _](?:is[ _])?better|↑)|\b1 ?= ?best|\blower[ _](?:is[ _])?better|↓"
+)
 # what a line of a history begins with, and has, where a direction was assumed
 _BY_METHOD = "direction"
 _BY_NAME = "the name "
@@ -144,7 +147,11 @@ def says_higher(name: object) -> bool | None:
 
     Words at its end that only say of which data, over what or in which unit are left away (`loss_val`, `time_ms`); then
     the whole name is looked up, and its last words, the longest first. A loss after `neg` is one with its sign turned.
+    A name may also say it in words: "rank (1 = best)", "score (lower is better)", "rate ↑".
     """
+    said = _SAID.search(str(name).lower())
+    if said:
+        return bool(said["higher"])
     before, ending = _known_ending(name)
     if not ending:
         return False if is_elapsed(name) else None

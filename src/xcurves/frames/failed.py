@@ -92,7 +92,7 @@ def fill_failed(
         option = repr(replacement)
         counted = "count as the worst score of their task"
         if scores.sizes.get("training", 1) > 1:
-            counted = "count as the worst score of their task at each level from then on"
+            counted = "count as the worst score of their task at each level at which they failed"
     else:
         fill = check_reference(scores, "replacement", replacement)
         option = say_reference(replacement)

@@ -18,11 +18,11 @@ from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
-from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, no_column
+from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, columns_typed, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
-from xcurves.frames.wide_columns import with_means_of_cells, without_text_summaries
+from xcurves.frames.wide_columns import with_means_of_cells, without_summed_labels, without_text_summaries
 from xcurves.frames.wide_tables import TASK, doubt_of_columns, long_form, tasks_in
 from xcurves.say.numbers import listed as in_words
 
@@ -106,6 +106,7 @@ class _Finder(Found):
         if points is not None:
             return points
         self.frame = without_text_summaries(with_means_of_cells(self.frame))
+        self.frame = without_summed_labels(self.frame, columns_typed([self.typed.get("run"), self.typed.get("tasks")]))
         known = self.roles | {"coords": self.typed.get("coords")}
         doubt = doubt_of_columns(self.frame, known)
         if doubt is not None:

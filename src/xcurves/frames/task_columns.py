@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice
-from xcurves.core.names import is_step
+from xcurves.core.names import is_step, names_in, words_of
 from xcurves.frames.reading import Doubt, Found, as_list, compared, either
 from xcurves.frames.roles import likeliest_columns, names_score, numeric_columns, says_statistic
 from xcurves.frames.unnamed import compared_as_read
@@ -18,6 +18,7 @@ from xcurves.say.numbers import listed as in_words
 
 _TASK, _SCORE = "task", "score"  # what the columns are called then
 _FEWEST = 2
+_OF_MODELS = names_in("params param parameters flops gflops tflops macs size memory vram year released")  # no scores
 
 
 def doubt_of_task_columns(found: Found) -> Doubt | None:
@@ -33,6 +34,7 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
     summaries = summary_columns(columns)
     columns = [name for name in columns if name not in summaries]
     scores = [name for name in columns if pd.api.types.is_float_dtype(found.frame[name])]
+    scores = [name for name in scores if not _OF_MODELS & set(words_of(name))]
     if len(scores) < _FEWEST:
         scores = columns
     if len(scores) < _FEWEST:

@@ -33,6 +33,8 @@ from xcurves.frames.wide_tables import wide_pattern
 
 _MOST_COLUMNS = 6  # that a role could be
 _STUCK = "has steps that never change within a run while scores do"
+_WITH_NUMBER = r"\s*[-+~<>$]?\d[\d.,:/]*\s*\S{0,8}\s*$"
+_MOSTLY = 0.5  # of the cells
 _SHARED = 0.1  # of the rows have a time that another has, where each has its own
 
 
@@ -42,6 +44,7 @@ def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
         _doubt_of_metrics(found, told)
         or _doubt_of_roles(found)
         or _doubt_of_likenesses(found, given)
+        or _doubt_of_design(found, given, told)
         or _doubt_of_direction(found, given, told)
     )
     of_columns = _doubt_of_columns(found, given, is_asked=doubt is not None)
@@ -98,6 +101,8 @@ def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> D
     if pattern is None or not (is_asked or "{run}" in pattern.text):
         return None
     matches = [match for name in columns if (match := compiled(pattern.text).fullmatch(str(name)))]
+    if not matches:
+        return None
     dims = [dim for dim in ("algorithm", "run") if dim in matches[0].groupdict()]
     settles: dict[str, Any] = {"columns": pattern.text}
     if pattern.scores:
@@ -146,6 +151,33 @@ def _doubt_of_unnamed(found: Found) -> Doubt | None:
     if found.unnamed is None:
         return None
     return doubt_of_unnamed(found, found.unnamed)
+
+
+def _doubt_of_design(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
+    """Return what to ask where the score is whole numbers that may be of what was tried: what was measured is beside.
+
+    They are the same for each algorithm, or a column of text has numbers in it.
+    """
+    score, labels = found.roles.get("score"), found.keys("algorithm")
+    if score is None or "score" in found.typed or score == told.score or score not in given or not labels:
+        return None
+    values = found.scored[score]
+    if looks_like_score(score) or not pd.api.types.is_integer_dtype(values) or values.isin([0, 1]).all():
+        return None
+    each = [sorted(values_of) for _, values_of in values.groupby([found.scored[name] for name in labels])]
+    is_alike = len(each) > 1 and all(values_of == each[0] for values_of in each)
+    left = [str(name) for name in given if name not in (*found.used, score) and not is_step(name)]
+    times = [name for name in left if is_alike and pd.api.types.is_float_dtype(given[name])]
+    texts = [name for name in left if not pd.api.types.is_numeric_dtype(given[name]) and not is_clock(name)]
+    measured = [name for name in texts if given[name].astype(str).str.match(_WITH_NUMBER).mean() > _MOSTLY]
+    if not times and not measured:
+        return None
+    question = f"has no score but {score}, {'the same for each algorithm' if is_alike else 'whole numbers'}"
+    if measured:
+        cell = given[measured[0]].dropna().iloc[0]
+        question += f"; {measured[0]} is text, first {cell!r}: write it as numbers if it is the score"
+    choices = [Choice({"score": name}, compared(found.frame, found.roles)) for name in (*times, score)]
+    return Doubt({}, tuple(choices[:MOST]), question)
 
 
 def _doubt_of_direction(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.names import words_of
+from xcurves.core.names import dim_of, words_of
 
 _RUN = re.compile(
     r"(?P<before>.*?)(?P<word>(?<![^\W_])(?:seed|run|rep|repeat|fold|split|trial)[-_ ]?)(?P<run>\d+)(?P<after>\D.*|)",
@@ -21,6 +21,9 @@ _SEPARATORS = ("_", "/", ".", "-", " ", ":", "~")
 _MOST_WORDS = 3  # of a name that are the score
 IsScore = Callable[[str], bool]
 _ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std", "overall"])
+_OF_LABELS = re.compile(
+    r"average|avg\.?|mean|std\.?|sd|stdev|std\.? dev\.?|all|overall|mean ?(?:±|\+/-) ?(?:std|sd)", re.IGNORECASE
+)
 _COUNTS = ([*"wtl"], [*"wdl"], ["win", "tie", "loss"], ["wins", "ties", "losses"])
 _COLUMNS = frozenset(["average", "avg", "mean", "overall"])
 _OF_ALL = _COLUMNS | {"score", "scores", "accuracy", "acc", "all", "tasks", "total"}  # words beside those
@@ -83,12 +86,12 @@ def _pattern_of(texts: Sequence[str], is_score: IsScore) -> Pattern | None:
     """Return the pattern of texts without runs: the text that all are, or parts for the algorithm and the score."""
     texts = list(dict.fromkeys(texts))
     if len(texts) == 1:
-        plain = texts[0].strip("".join(_SEPARATORS))
-        return Pattern(texts[0], (plain,) if is_score(plain) else ())
+        plain = texts[0].strip("".join(_SEPARATORS) + "()[]")
+        return Pattern(texts[0], (plain,) if plain and is_score(plain) else ())
     if not all(texts):
         return None
     for begin in ("", *_SEPARATORS):
-        for end in ("", *_SEPARATORS):
+        for end in (" (", "", *_SEPARATORS):
             # The separators at both ends belong to none of the parts.
             inner = [text[len(begin) : len(text) - len(end)] for text in texts]
             strips = all(text.startswith(begin) and text.endswith(end) for text in texts)
@@ -159,6 +162,31 @@ def with_means_of_cells(frame: pd.DataFrame) -> pd.DataFrame:
     cell = frame[next(iter(found))].dropna().iloc[0]
     provenance.warn(f"cells such as {cell!r} are read as means: what stands beside a mean is not used")
     return frame.assign(**{str(name): column for name, column in found.items()})
+
+
+def without_summed_labels(frame: pd.DataFrame, typed: Collection[Any]) -> pd.DataFrame:
+    """Return a table without rows whose run or task is called mean, std or ALL, beside two others; they are said.
+
+    Columns of runs and tasks are those that are `typed` as such, and those with a usual name.
+    """
+    kept, left_out = frame, list[str]()
+    for name in map(str, frame.select_dtypes(["object", "string"])):
+        if name not in typed and dim_of(name) not in ("run", "task"):
+            continue
+        labels = kept[name].dropna().unique()
+        sums = [label for label in labels if _OF_LABELS.fullmatch(str(label).strip())]
+        if not sums or len(labels) - len(sums) < 2:
+            continue
+        left_out += map(repr, sums)
+        kept = kept[~kept[name].isin(sums)].reset_index(drop=True)
+        numbers = pd.to_numeric(kept[name], errors="coerce")
+        if numbers.notna().all():
+            kept = kept.assign(**{name: numbers})
+    if not left_out:
+        return frame
+    provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
+    kept.attrs = frame.attrs
+    return kept
 
 
 def without_text_summaries(frame: pd.DataFrame) -> pd.DataFrame:

@@ -246,6 +246,7 @@ def _doubt_of_answers(frame: pd.DataFrame, item: str, free: Sequence[str]) -> Do
     Texts say of an item what it is about, its subject or its right answer.
     """
     models = [name for name in map(str, frame[free].select_dtypes("number")) if name != item]
+    models = [name for name in models if frame[name].isin([0, 1]).all()] or models  # right or wrong, beside counts
     if not _could_be_algorithms(models):
         return None
     rows = {"tasks": [item]}
