@@ -415,10 +415,50 @@ for SUMS in (["mean", "std"], ["Average", "Std. dev."], ["MEAN"]):
     INPUTS[f"folds beside {', '.join(SUMS)}"] = Input(
         one(lambda sums=SUMS: with_sums(fold=[*map(str, FOUR), *sums])), FOLDED
     )
+
+
+def with_all(others: list[str]) -> pd.DataFrame:
+    """Return scores of corpora, and the means of their scores of each seed as those of ALL."""
+    frame = rows(classifier=AB, corpus=others, seed=FOUR, value="acc")
+    means = frame.groupby(["classifier", "seed"], as_index=False)["acc"].mean().round(4).assign(corpus="ALL")
+    return pd.concat([frame, means], ignore_index=True)
+
+
 INPUTS["tasks beside ALL"] = Input(
-    one(lambda: with_sums(corpus=["de", "fr", "cs", "ALL"], seed=FOUR)),
+    one(lambda: with_all(["de", "fr", "cs"])),
     Read("classifier", "seed", None, "acc", ("corpus",), False, 2, 4, n_tasks=3),
     ("--algorithm", "classifier", "--extra", "corpus"),
+)
+INPUTS["a task called ALL"] = Input(
+    one(lambda: with_sums(corpus=["de", "fr", "ALL"], seed=FOUR)),
+    Read("classifier", "seed", None, "acc", ("corpus",), False, 2, 4, n_tasks=3),
+    ("--algorithm", "classifier", "--extra", "corpus"),
+)
+INPUTS["scores of each run at the step where it ended"] = Input(
+    one(lambda: rows(algo=AB, seed=FOUR, value="accuracy").assign(epoch=[50, 60, 55, 48, 51, 62, 57, 49])),
+    Asks(
+        "has one row of each run, at unlike epoch",
+        2,
+        {"--training none": Read("algo", "seed", None, "accuracy", (), False, 2, 4)},
+    ),
+)
+
+
+def with_spread() -> pd.DataFrame:
+    """Return the scores of two seeds, their mean and their spread."""
+    frame = rows(Agent=AB, Game=["Pong", "Qbert", "Ant"], value="seed 1")
+    frame["seed 2"] = frame["seed 1"][::-1].to_numpy()
+    seeds = frame[["seed 1", "seed 2"]]
+    return frame.assign(mean=seeds.mean(axis=1), std=seeds.std(axis=1))
+
+
+INPUTS["wide, runs beside their mean and spread"] = Input(
+    one(with_spread),
+    Asks(
+        "columns that seem to be scores of runs",
+        None,
+        {"'seed {run}'": Read("Agent", "run", None, None, ("Game",), False, 2, 2, n_tasks=3)},
+    ),
 )
 INPUTS["wide, runs in brackets"] = Input(
     one(lambda: numbered("ppo (run 1)", "ppo (run 2)", "sac (run 1)", "sac (run 2)")), RUNS

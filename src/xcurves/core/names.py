@@ -39,7 +39,7 @@ SYNONYMS = {
     "algorithm": "agent agents algo algorithms algos alg approach candidate candidates classifier estimator framework "
     "learner method model optimizer policy scheme solver strategy",
     "run": "attempt attempts chain chains cv fold folds random_state repeat repetition replicate rep resample run_id "
-    "run_path runs seed seeds split trial trials try tries",
+    "run_path runs seed seeds split trial trials",
     "training": "elapsed env_step env_steps episode epoch epochs frames games gen generation generations "
     "global_step interacts it iter iters iteration iterations n_evals n_train nfe num_eval num_evals step steps time "
     "timestep timesteps tokens train_size train_sizes updates",

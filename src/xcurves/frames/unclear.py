@@ -126,6 +126,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
     kinds = (
         _doubt_of_ends,
         _doubt_of_stuck,
+        _doubt_of_ends_of_runs,
         _doubt_of_parts,
         _doubt_of_trials,
         _doubt_of_unnamed,
@@ -267,6 +268,23 @@ def _doubt_of_stuck(found: Found) -> Doubt | None:
     if not stuck:
         return None
     return _doubt_of_training(found, f"has runs whose {found.roles['training']} never changes, first {stuck}")
+
+
+def _doubt_of_ends_of_runs(found: Found) -> Doubt | None:
+    """Return what to ask where each run is one row and rows have unlike steps: those at which runs ended, or curves."""
+    training = found.roles.get("training")
+    if training is None or "training" in found.typed or not found.runs:
+        return None
+    is_row = not found.scored.duplicated(found.runs).any()
+    if not is_row or n_labels(found.scored[training]) < 2:
+        return None
+    choices = [
+        Choice({"training": column}, compared(found.frame, found.roles | {"training": column}))
+        for column in (None, training)
+    ]
+    return Doubt(
+        {}, tuple(choices), f"has one row of each run, at unlike {training}: where it ended, or a level of training"
+    )
 
 
 def _doubt_of_training(

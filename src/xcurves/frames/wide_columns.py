@@ -22,7 +22,7 @@ _MOST_WORDS = 3  # of a name that are the score
 IsScore = Callable[[str], bool]
 _ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std", "overall"])
 _OF_LABELS = re.compile(
-    r"average|avg\.?|mean|std\.?|sd|stdev|std\.? dev\.?|all|overall|mean ?(?:±|\+/-) ?(?:std|sd)", re.IGNORECASE
+    r"average|avg\.?|mean|std\.?|sd|stdev|std\.? dev\.?|mean ?(?:±|\+/-) ?(?:std|sd)", re.IGNORECASE
 )
 _COUNTS = ([*"wtl"], [*"wdl"], ["win", "tie", "loss"], ["wins", "ties", "losses"])
 _COLUMNS = frozenset(["average", "avg", "mean", "overall"])
@@ -30,6 +30,7 @@ _OF_ALL = _COLUMNS | {"score", "scores", "accuracy", "acc", "all", "tasks", "tot
 _MEAN_CELL = re.compile(  # with what it varies by: 81.5 ± 0.5, 81.5 (0.5), $81.5 \\pm 0.5$
     r"[\s$*]*(?P<mean>[-+]?\d+\.\d+)\s*%?\s*(?:±|\+/?-|\\pm|\()\s*\d*\.?\d+\s*%?\s*\)?[\s$*]*"
 )
+_ROUNDED = 0.005  # of a standard deviation: means of rounded scores
 _FEWEST = 3  # rows above a mean of them
 
 
@@ -58,6 +59,11 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
     made = before.text + words.pop() + "{run}" + after.text
     parts = re.findall(r"\{\w+\}", made)
     return Pattern(made, before.scores or after.scores) if len(set(parts)) == len(parts) else None
+
+
+def names_run(name: str) -> bool:
+    """Return whether the name of a column says the number of a run: seed 1, fold_3."""
+    return _RUN.fullmatch(name) is not None
 
 
 def runs_pattern(names: Sequence[str]) -> str | None:
@@ -174,7 +180,7 @@ def without_summed_labels(frame: pd.DataFrame, typed: Collection[Any]) -> pd.Dat
         if name not in typed and dim_of(name) not in ("run", "task"):
             continue
         labels = kept[name].dropna().unique()
-        sums = [label for label in labels if _OF_LABELS.fullmatch(str(label).strip())]
+        sums = [label for label in labels if _sums_up(kept, name, label)]
         if not sums or len(labels) - len(sums) < 2:
             continue
         left_out += map(repr, sums)
@@ -187,6 +193,16 @@ def without_summed_labels(frame: pd.DataFrame, typed: Collection[Any]) -> pd.Dat
     provenance.warn(f"left out, as they sum up other rows: {', '.join(left_out)}")
     kept.attrs = frame.attrs
     return kept
+
+
+def _sums_up(frame: pd.DataFrame, name: str, label: Any) -> bool:
+    """Return whether a label is of rows that sum up the others: by its name, or called all, by their means too."""
+    called = str(label).strip()
+    if called.casefold() not in ("all", "overall"):
+        return _OF_LABELS.fullmatch(called) is not None
+    of_label = frame[name] == label
+    means, others = (frame[rows].select_dtypes("float") for rows in (of_label, ~of_label))
+    return bool((np.abs(means.mean() - others.mean()) <= _ROUNDED * others.std()).all()) and len(means.columns) > 0
 
 
 def without_text_summaries(frame: pd.DataFrame) -> pd.DataFrame:

@@ -25,7 +25,14 @@ from xcurves.frames.roles import (
     says_statistic,
 )
 from xcurves.frames.wide import Columns, as_asked, of_nameless
-from xcurves.frames.wide_columns import Pattern, fitting_pattern, n_rows_of_scores, runs_pattern, summary_columns
+from xcurves.frames.wide_columns import (
+    Pattern,
+    fitting_pattern,
+    n_rows_of_scores,
+    names_run,
+    runs_pattern,
+    summary_columns,
+)
 
 # columns that are made where they are named: of the names or numbers of rows, and of what names of runs begin with
 ROW, TASK = "row", "task"
@@ -71,6 +78,9 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
 def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern | None, list[str]]:
     """Return the pattern of columns that are scores of algorithms or runs, and these, which may be metrics."""
     named, scores = _named_and_scores(frame, given)
+    of_runs = [name for name in scores if names_run(name)]
+    if len(of_runs) > 1 and all(says_statistic(name) or name in of_runs for name in scores):
+        scores = of_runs  # beside their mean and spread
     broken = any(is_mostly_measured(frame, name) for name in map(str, frame))
     if len(scores) < 2 or broken or any(map(says_statistic, scores)):
         return None, []
