@@ -130,7 +130,8 @@ def _beside_names(legend: Legend, n_columns: int) -> float:
     """Return how many pixels of the width of a legend are lines of curves and space."""
     letters = n_columns * (legend.handlelength + legend.handletextpad) + (n_columns - 1) * legend.columnspacing
     letters += 2 * legend.borderpad
-    return float(letters * legend.texts[0].get_fontsize() / 72 * legend.get_figure(root=True).dpi)
+    figure: Any = legend.get_figure(root=True)
+    return float(letters * float(legend.texts[0].get_fontsize()) / 72 * figure.dpi)
 
 
 def _small(ax: Axes) -> dict[str, Any]:
