@@ -342,3 +342,10 @@ INPUTS["a file of no bytes"] = Input(beside(WHOLE, bob__2__log=""), LESS)
 INPUTS["a file of a header only"] = Input(beside(WHOLE, bob__2__log="step,return\n"), LESS)
 INPUTS["a file without a header"] = Input(beside(WHOLE, bob__2__log=table(5, head="0,0.5")), LESS)
 INPUTS["a run without the score"] = Input(beside(WHOLE, bob__2__log=table(5, "fps")), LESS)
+INPUTS["folders called like the algorithms that rows name"] = Input(
+    lambda: {
+        f"logs/org__{name}/results.json": json.dumps({"model_name": f"org/{name}", "arc": {"acc": score}, "n": 100})
+        for name, score in (("alpha", 0.5), ("beta", 0.625))
+    },
+    Read("model_name", None, None, None, (), False, 2, 1, difference=-0.125),
+)

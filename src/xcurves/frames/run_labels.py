@@ -76,6 +76,9 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
     named = _named(places, _said_by_rows(frame, places), asked_of_rows)
     number_of = {path: number for number, path in enumerate(places.paths)}
     of_rows = named.labels.iloc[frame[RUN_PATH].map(number_of).to_numpy()].set_index(frame.index)
+    said_of_places = named.said
+    if "task" in of_rows and _are_algorithms(of_rows["task"], frame):
+        of_rows, said_of_places = of_rows.drop(columns="task"), ""
     taken = [name for name in of_rows if name in frame]
     if taken:
         raise Refusal(
@@ -86,7 +89,7 @@ def with_labels(frame: pd.DataFrame, typed: Iterable[Any] = ()) -> pd.DataFrame:
         )
     labelled = pd.concat([of_rows, frame.drop(columns=RUN_PATH)], axis=1)
     labelled.attrs = dict(frame.attrs)
-    said = "; ".join(filter(None, [named.said, places.said, str(frame.attrs.get("named_by", ""))]))
+    said = "; ".join(filter(None, [said_of_places, places.said, str(frame.attrs.get("named_by", ""))]))
     if said:
         labelled.attrs["named_by"] = said
     if TRIAL in labelled:
@@ -106,6 +109,13 @@ def _says(rows: pd.DataFrame, name: str, dim: str) -> bool:
     is_named = rank_of(name, names_of_dim(dim)) == 0 or (dim == "run" and is_trial(name))
     are_several = n_labels(rows[name]) > 1 or name in (dim, TRIAL)  # as readers call them
     return is_named and are_several and not is_measure(rows[name]) and not says_data(rows, name)
+
+
+def _are_algorithms(labels: pd.Series[Any], rows: pd.DataFrame) -> bool:
+    """Return whether names of the path are others for the algorithms that rows name: one for each of several."""
+    named = [str(name) for name in rows.drop(columns=RUN_PATH) if _says(rows, str(name), "algorithm")]
+    pairs = [pd.DataFrame({"level": labels, "algorithm": rows[name]}).drop_duplicates() for name in named]
+    return any(len(pair) > 1 and pair["level"].is_unique and pair["algorithm"].is_unique for pair in pairs)
 
 
 def _named(places: Places, said: frozenset[str], readings: Readings) -> Named:
