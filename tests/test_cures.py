@@ -480,7 +480,9 @@ ROWS = {
     # frames
     "a misspelt column": Row(tidy, framed, value_of("value"), {"value": "scor"}),
     "a column that is an index": Row(lambda: tidy().set_index("run"), framed, code()),
-    "rows without a label": Row(lambda: tidy(run=[None, *range(39)]), framed, code(contains="dropna")),
+    "rows without a label": Row(
+        lambda: tidy().assign(run=lambda frame: frame["run"].where(frame.index > 0)), framed, code(contains="dropna")
+    ),
     "scores that are all words": Row(
         lambda: tidy(label=["good", "bad"] * 20),
         lambda data, **options: framed(data, **{"value": "label"} | options),

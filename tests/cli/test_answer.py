@@ -180,7 +180,7 @@ def test_what_no_option_can_mend_is_said_without_a_command(capsys, columns, said
     ("column", "form", "said"),
     [
         ("score", "{:.0f} of 9", "'score' as numbers: it has text, such as '7 of 9'."),
-        ("result", "{} ± 1", "'result' as numbers: it has text, such as '7.0 ± 1'."),
+        ("result", "{} or so", "'result' as numbers: it has text, such as '7.0 or so'."),
         ("note", "good", "'note' as numbers: it has text, such as 'good'."),
     ],
 )

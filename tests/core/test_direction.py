@@ -27,7 +27,7 @@ LOWER = names_of(
     deviance regret edit_distance wer cer fpr fnr latency time duration cost distance violations kl
     kl_divergence rank gap val_loss eval/loss trainLoss train_loss_epoch loss_val test.error testErr Val-Loss
     valid/cross_entropy val/bits_per_byte negative_log_likelihood neg_accuracy negative_elbo mean_rank
-    optimality_gap wall_time latency_p99 latency_ms time_s error_rate error_pct loss_ema rmse_cv wer@5
+    optimality_gap wall_time latency_p99 p95 latency_ms time_s error_rate error_pct loss_ema rmse_cv wer@5
     top-1_error CELoss logLoss valBPB mean_fit_time total_cost average_distance loss_total_mean time_per_step
     fid_score err5 loss_1 1-accuracy one_minus_auc minus_return cost_per_success seconds_per_step val_loss2
     elapsed_s minutes gpu_hours t_s wall_s train_hours time_total_s ms secs

@@ -39,7 +39,7 @@ LOW = (
     | names_in(
         "latency time times duration runtime elapsed wall walltime seconds cost costs distance violation violations kl "
         "divergence rank gap time_to_target l1 l2 failure failures davies_bouldin davies_bouldin_score energy_score "
-        "interval_score winkler_score hd95 hausdorff hausdorff_distance assd p50 p90 p95 p99 p999"
+        "interval_score winkler_score hd95 hausdorff hausdorff_distance assd"
     )
 )
 MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed")
@@ -67,6 +67,7 @@ _ENDINGS = names_in(
     "cv ema epoch step per k top ms s sec secs us ns pct percent rate macro micro weighted norm"
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
+_PERCENTILE = re.compile(r"p(?:50|9\d+)", re.IGNORECASE)  # by itself, of how long something takes
 _NEGATIVE = names_in("neg negative minus")
 _OPPOSITE = re.compile(r"(?:in|im|un|non)(?P<of>.+)")  # inaccuracy
 _ONE_MINUS = re.compile(r"\s*1\s*[-−]")  # 1 - accuracy
@@ -154,7 +155,7 @@ def says_higher(name: object) -> bool | None:
         return bool(said["higher"])
     before, ending = _known_ending(name)
     if not ending:
-        return False if is_elapsed(name) else None
+        return False if is_elapsed(name) or _PERCENTILE.fullmatch(str(name)) else None
     if before == ["1"] and _ONE_MINUS.match(str(name)):
         before = ["minus"]
     return _says_ending(before, ending)
