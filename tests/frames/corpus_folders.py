@@ -312,7 +312,7 @@ INPUTS["algorithms below names of runs"] = Input(
 )
 INPUTS["algorithms that differ in dashes only"] = Input(
     at(*crossed(["dog-run", "dog_run"], RUNS, ["log.csv"])),
-    Asks("'dog-run' and 'dog_run', which differ in case, - and _ only", 1, {"--algorithm algorithm": TWO}),
+    Asks("'dog-run' and 'dog_run', which differ in case, spaces, - and _ only", 1, {"--algorithm algorithm": TWO}),
 )
 INPUTS["tasks that differ in dashes only"] = Input(
     at(*crossed(["dog-run-v1", "dog_run-v1"], AB, RUNS, ["log.csv"])),

@@ -207,7 +207,7 @@ def _doubt_of_likenesses(found: Found, given: pd.DataFrame) -> Doubt | None:
             if pair is None:
                 continue
             one, other = map(repr, pair)
-            question = f"has {thing}s {one} and {other}, which differ in case, - and _ only"
+            question = f"has {thing}s {one} and {other}, which differ in case, spaces, - and _ only"
             choice = Choice({role: found.roles[role]}, f"they are two {thing}s, {compared(found.frame, found.roles)}")
             return Doubt({}, (choice,), f"{question}. Rename one if they are one {thing}")
     return None
