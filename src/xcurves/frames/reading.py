@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from pandas.api.types import is_list_like
 
 from xcurves.core.doubts import Choice, how_many, runs_each
 from xcurves.core.known import FIND
@@ -141,7 +142,7 @@ def as_list(given: Any) -> list[str]:
     """Return the names that are given: none, one or several."""
     if given is None:
         return []
-    if isinstance(given, str):
+    if isinstance(given, str) or not is_list_like(given):
         return [given]
     return list(given)
 
