@@ -471,3 +471,13 @@ INPUTS["a score whose name says its end in words"] = Input(
     one(lambda: rows(system=AB, run=FOUR, value="rank by people (1=best, 5=worst)")),
     Read("system", "run", None, "rank by people (1=best, 5=worst)", (), True, 2, 4),
 )
+CROSSED = ["bert/rte", "bert/qnli", "bert/cola", "t5/rte", "t5/qnli", "t5/cola"]
+OF_PARTS = Read("algorithm", "row", None, "score", ("task",), False, 2, 4, n_tasks=3)
+INPUTS["wide, keys within keys"] = Input(
+    one(lambda: pd.DataFrame(np.random.default_rng(0).normal(size=(4, 6)).round(4), columns=CROSSED)),
+    Asks(
+        "which part of columns such as bert/rte is the algorithm",
+        2,
+        {"{algorithm}/{task}": OF_PARTS, "{task}/{algorithm}": replace(OF_PARTS, algorithms=3, n_tasks=2)},
+    ),
+)

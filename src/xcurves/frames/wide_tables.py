@@ -36,6 +36,7 @@ from xcurves.frames.wide_columns import (
 
 # columns that are made where they are named: of the names or numbers of rows, and of what names of runs begin with
 ROW, TASK = "row", "task"
+_BETWEEN = "/"  # parts of the names of columns, of keys within keys
 _ABOUT = names_in(  # words of columns about others
     "delta diff difference gain p pval pvalue ci lo hi lower upper std sd se sem stderr var variance ratio count n"
 )
@@ -213,6 +214,9 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     rows = _rows_of(frame, known, named, rest)
     if rows is None or not _could_be_algorithms(scores):
         return None
+    parts = [name.split(_BETWEEN) for name in scores]
+    if not named and not rest and _are_crossed(parts):
+        return _doubt_of_parts(parts, len(frame))
     runs = [name for name in named if dim_of(name) == "run"]
     numbered = runs_pattern(scores)
     if numbered is not None and not runs and "run" not in known and not about:
@@ -262,6 +266,30 @@ def _doubt_of_answers(frame: pd.DataFrame, item: str, free: Sequence[str]) -> Do
     rows = {"tasks": [item]}
     choice = Choice(_columns(models) | rows, _compared(len(models), len(frame), rows, set()))
     return Doubt({}, (choice,), _question([], True, [{}]))
+
+
+def _are_crossed(parts: Sequence[Sequence[str]]) -> bool:
+    """Return whether names have two parts each, every first with every second: bert/rte, bert/qnli, t5/rte, t5/qnli."""
+    if any(len(each) != 2 for each in parts):
+        return False
+    firsts, seconds = (set(side) for side in zip(*parts, strict=True))
+    return min(len(firsts), len(seconds)) > 1 and len({*map(tuple, parts)}) == len(firsts) * len(seconds)
+
+
+def _doubt_of_parts(parts: Sequence[Sequence[str]], n_rows: int) -> Doubt:
+    """Return what to ask where parts of names of columns are algorithms and tasks, and rows their runs."""
+    n_first, n_second = (len(set(side)) for side in zip(*parts, strict=True))
+    choices = tuple(
+        Choice(
+            {"columns": _BETWEEN.join(names), "run": ROW},
+            f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {runs_each(n_rows, n_rows)}",
+        )
+        for names, n_algorithms, n_tasks in (
+            (("{algorithm}", f"{{{TASK}}}"), n_first, n_second),
+            ((f"{{{TASK}}}", "{algorithm}"), n_second, n_first),
+        )
+    )
+    return Doubt({}, choices, f"does not say which part of columns such as {_BETWEEN.join(parts[0])} is the algorithm")
 
 
 def _doubt_of_numbers(scores: Sequence[str], pattern: str, of_rows: Mapping[str, Any]) -> Doubt:
