@@ -29,6 +29,9 @@ _TABLES = (
     "alembic_version experiments experiment_tags runs tags params metrics latest_metrics inputs input_tags datasets"
 )
 
+_STATES = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}  # as folders number them
+_OWN_TAGS = "mlflow."  # what names of tags begin with that MLflow sets itself
+
 
 @names_options
 def metric_history(store: str | Path) -> pd.DataFrame:
@@ -42,9 +45,10 @@ def metric_history(store: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per value: `experiment` (its name), `run` (the id), `run_name`, the parameters as ``params.model``, then
-        `metric`, `step`, `timestamp` (s since 1970) and `value`. Select a metric, or make it a dim. For one score of
-        each run, the frame of ``mlflow.search_runs`` is tidy already: ``to_dataarray("metrics.accuracy",
+        One row per value: `experiment` (its name), `run` (the id), `run_name`, `status` (FINISHED, FAILED, ...),
+        parameters as ``params.model`` and tags of one's own as ``tags.data``, then `metric`, `step`, `timestamp` (s
+        since 1970) and `value`. Select a metric, or make it a dim. For one score of each run, the frame of
+        ``mlflow.search_runs`` is tidy already: ``to_dataarray("metrics.accuracy",
         algorithm="params.model", run="run_id", training=None)``.
 
     Raises
@@ -139,9 +143,14 @@ def _rows_of_folder(folder: Path, about: dict[str, Any], experiment: str) -> lis
     if name is None and name_file.is_file():
         name = read_text(name_file)
     labels = {"experiment": experiment, "run": str(about["run_id"]), "run_name": name}
-    if (folder / "params").is_dir():
-        for file in files_below(folder / "params"):
-            labels[f"params.{file.relative_to(folder / 'params').as_posix()}"] = read_text(file)
+    if about.get("status") in _STATES:
+        labels["status"] = _STATES[about["status"]]
+    for kind in ("params", "tags"):
+        if (folder / kind).is_dir():
+            for file in files_below(folder / kind):
+                key = file.relative_to(folder / kind).as_posix()
+                if not key.startswith(_OWN_TAGS):
+                    labels[f"{kind}.{key}"] = read_text(file)
     rows = []
     for file in files_below(folder / "metrics"):
         metric = file.relative_to(folder / "metrics").as_posix()
@@ -203,8 +212,10 @@ def _rows(client: Any, run: Any, experiment: str) -> list[dict[str, Any]]:
         "experiment": experiment,
         "run": run.info.run_id,
         "run_name": run.info.run_name,
+        "status": run.info.status,
     }
     about |= {f"params.{name}": value for name, value in run.data.params.items()}
+    about |= {f"tags.{name}": value for name, value in run.data.tags.items() if not name.startswith(_OWN_TAGS)}
     return [
         about
         | {

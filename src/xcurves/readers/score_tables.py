@@ -54,7 +54,7 @@ def _read(
         provenance.warn(missing_end)
     with parsing(path, source.what):
         made = rows_of(table, path)
-    if "algorithm" not in made:
+    if "algorithm" not in made and not set(_KEYS) & set(made):
         made.insert(0, "algorithm", path.name.partition(".")[0])
     made.attrs["source"] = f"{source.what} {logs.where(path)}"
     return made
