@@ -346,6 +346,7 @@ class _Finder(Found):
         if self.unnamed is not None:
             return
         unused = unnamed.unused_of(self.scored, used, keys)
+        unused += [name for name in self.frame if name in roles.NO_NAME and self.frame[name].duplicated().any()]
         if unused:
             self.made.append(f"each row is a run, {in_words(unused)} not used")
         self._take_rows_as_runs(self.frame.groupby(keys).cumcount())
