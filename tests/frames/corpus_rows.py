@@ -401,3 +401,22 @@ INPUTS["settings that are called like folds"] = Input(
     one(lambda: search().rename(columns={"param_C": "param_min_samples_split"})),
     Asks("has trials that were stopped on 3 budgets", 3, {"--select n_resources=25": replace(TRIALS, runs=4)}),
 )
+INPUTS["experiments that each algorithm has, as a number"] = Input(
+    one(
+        lambda: (
+            pd.concat(
+                [
+                    rows(rng=number, model=AB, seed=[1, 2, 3, 4], value="val_acc").assign(experiment_id=10**17 + number)
+                    for number in (0, 1)
+                ]
+            )
+            .drop(columns="seed")
+            .assign(run_id=[f"{place:032x}" for place in range(16)])
+        )
+    ),
+    Asks(
+        "whether experiment_id names tasks",
+        3,
+        {"--extra experiment_id": Read("model", None, None, "val_acc", ("experiment_id",), False, 2, 4, n_tasks=2)},
+    ),
+)

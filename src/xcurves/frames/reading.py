@@ -184,7 +184,7 @@ def proposal(said: Mapping[str, Any], choice: Choice) -> Proposal:
 
     A choice may select rows: "select" has a column and one of its labels.
     """
-    chosen = {ARGUMENTS.get(role, role): column for role, column in choice.columns.items()}
+    chosen = {ARGUMENTS.get(role, role): None if column == [] else column for role, column in choice.columns.items()}
     every = {ARGUMENTS.get(role, role): column for role, column in said.items()} | chosen
     rows = "frame"
     if "select" in chosen:

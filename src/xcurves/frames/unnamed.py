@@ -146,7 +146,8 @@ def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str
     column = runs[name]
     if name.startswith(roles.OF_SEARCH) or (name.startswith(CONFIG) and any(map(is_rung, found.frame))):
         return False  # trials of a search are a sample of them
-    of_place = bool((OF_PLACE - {"name"} | OF_MACHINE) & set(words_of(name))) or rank_of(name, STATES) is not None
+    places = OF_PLACE - {"name", *(["id"] if "experiment" in words_of(name) else [])}
+    of_place = bool((places | OF_MACHINE) & set(words_of(name))) or rank_of(name, STATES) is not None
     if of_place or looks_like_score(name) or is_clock(name) or is_step(name) or is_fold(name) or is_rung(name):
         return False
     if dim_of(name) in ("run", "training"):
