@@ -417,6 +417,6 @@ INPUTS["experiments that each algorithm has, as a number"] = Input(
     Asks(
         "whether experiment_id names tasks",
         3,
-        {"--extra experiment_id": Read("model", None, None, "val_acc", ("experiment_id",), False, 2, 4, n_tasks=2)},
+        {"--extra experiment_id": Read("model", None, None, "val_acc", ("experiment_id",), False, 2, 16, n_tasks=2)},
     ),
 )
