@@ -257,3 +257,22 @@ INPUTS["several studies in one table"] = Input(
         },
     ),
 )
+INPUTS["cross-validations by data set and model in one file"] = Input(
+    lambda: {
+        "cv.json": json.dumps(
+            {
+                data: {name: as_lists(folds(0.05 * (name == "ada") + shift)) for name in ("ada", "bob")}
+                for data, shift in (("iris", 0.0), ("wine", 0.1))
+            }
+        )
+    },
+    Asks(
+        "which column is the algorithm (key1 or key2)",
+        None,
+        {
+            "--algorithm key2 --extra key1": replace(
+                FOLDED, algorithm="key2", tasks=("key1",), n_tasks=2, difference=None
+            )
+        },
+    ),
+)

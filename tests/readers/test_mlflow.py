@@ -45,6 +45,7 @@ def fill(client):
             for step in range(4):
                 client.log_metric(run, "val/accuracy", SCORES[i, seed, step], step=10 * step)
             client.log_metric(run, "final", 1.0)
+            client.set_tag(run, "stage", f"stage-{seed}")
             client.set_terminated(run)
 
 
@@ -53,6 +54,19 @@ def store(request, stores, tmp_path):
     path = stores / request.param
     copy = shutil.copytree if path.is_dir() else shutil.copy
     return Path(copy(path, tmp_path / request.param))
+
+
+def test_tags_of_ones_own_and_how_runs_ended_are_read(store):
+    runs = read(store).drop_duplicates("run")
+    assert [name for name in runs if name.startswith("tags.")] == ["tags.stage"]
+    assert (runs["tags.stage"] == "stage-" + runs["params.seed"].astype(str)).all()
+    assert set(runs["status"]) == {"FINISHED"}
+    if store.is_dir():
+        run = runs["run"].iloc[0]
+        (meta,) = store.glob(f"*/{run}/meta.yaml")
+        meta.write_text(meta.read_text("utf-8").replace("status: 3", "status: 4"), "utf-8")
+        again = read(store)
+        assert set(again.loc[again["status"] == "FAILED", "run"]) == {run}
 
 
 def test_every_value_of_every_metric_is_read(store):
