@@ -218,6 +218,14 @@ INPUTS["a setting of a study that is typed, of an unknown sampler"] = Input(
     ("--algorithm", "params_model"),
 )
 SO_FAR = Read("algorithm", "run", "trial_number", "lowest_value", (), True, 2, 2, 6, difference=0.2)
+OF_ENDS = Asks(
+    "which column is the score (lowest_value or highest_value)",
+    2,
+    {
+        "--value lowest_value": SO_FAR,
+        "--value highest_value": replace(SO_FAR, score="highest_value", lower=False),
+    },
+)
 for each in ("{}_seed{}.csv", "{}/seed{}/trials.csv", "{}/{}.csv"):
     INPUTS[f"studies of seeds, {each}"] = Input(
         lambda each=each: {
@@ -225,14 +233,7 @@ for each in ("{}_seed{}.csv", "{}/seed{}/trials.csv", "{}/{}.csv"):
             for name, shift in (("ada", 0.0), ("bob", -0.2))
             for seed in (0, 1)
         },
-        Asks(
-            "which column is the score (lowest_value or highest_value)",
-            2,
-            {
-                "--value lowest_value": SO_FAR,
-                "--value highest_value": replace(SO_FAR, score="highest_value", lower=False),
-            },
-        ),
+        OF_ENDS,
     )
 INPUTS["studies in a folder"] = Input(
     lambda: {"logs/ada.csv": study(), "logs/bob.csv": study(-0.2)},
@@ -248,14 +249,7 @@ INPUTS["several studies in one table"] = Input(
             ]
         )
     },
-    Asks(
-        "which column is the score (lowest_value or highest_value)",
-        2,
-        {
-            "--value lowest_value": SO_FAR,
-            "--value highest_value": replace(SO_FAR, score="highest_value", lower=False),
-        },
-    ),
+    OF_ENDS,
 )
 INPUTS["cross-validations by data set and model in one file"] = Input(
     lambda: {

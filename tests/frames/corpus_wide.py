@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -433,6 +434,22 @@ INPUTS["a task called ALL"] = Input(
     one(lambda: with_sums(corpus=["de", "fr", "ALL"], seed=FOUR)),
     Read("classifier", "seed", None, "acc", ("corpus",), False, 2, 4, n_tasks=3),
     ("--algorithm", "classifier", "--extra", "corpus"),
+)
+INPUTS["a task called sd, where none is called mean"] = Input(
+    one(lambda: with_sums(task=["de", "fr", "sd"], seed=FOUR)),
+    Read("classifier", "seed", None, "acc", ("task",), False, 2, 4, n_tasks=3),
+)
+INPUTS["algorithms whose labels look like means"] = Input(
+    one(lambda: rows(model=["2.5 (70)", "3.1 (8)"], seed=FOUR, value="acc")),
+    Read("model", "seed", None, "acc", (), False, 2, 4),
+)
+INPUTS["keys within keys of four levels"] = Input(
+    lambda: {
+        "log.json": json.dumps(
+            {task: {name: {"13": {"f1": 7.5, "n": 8}, "42": {"f1": 7.25, "n": 8}} for name in AB} for task in "pq"}
+        )
+    },
+    Refuses("no column of numbers could be the score"),
 )
 INPUTS["scores of each run at the step where it ended"] = Input(
     one(lambda: rows(algo=AB, seed=FOUR, value="accuracy").assign(epoch=[50, 60, 55, 48, 51, 62, 57, 49])),

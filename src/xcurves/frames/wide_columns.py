@@ -21,9 +21,8 @@ _SEPARATORS = ("_", "/", ".", "-", " ", ":", "~")
 _MOST_WORDS = 3  # of a name that are the score
 IsScore = Callable[[str], bool]
 _ROWS = frozenset(["average", "avg", "mean", "rank", "total", "median", "std", "overall"])
-_OF_LABELS = re.compile(
-    r"average|avg\.?|mean|std\.?|sd|stdev|std\.? dev\.?|mean ?(?:±|\+/-) ?(?:std|sd)", re.IGNORECASE
-)
+_OF_MEANS = re.compile(r"average|avg\.?|mean|mean ?(?:±|\+/-) ?(?:std|sd)", re.IGNORECASE)
+_OF_SPREADS = re.compile(r"std\.?|sd|stdev|std\.? dev\.?", re.IGNORECASE)  # beside means: sd alone may be a language
 _COUNTS = ([*"wtl"], [*"wdl"], ["win", "tie", "loss"], ["wins", "ties", "losses"])
 _COLUMNS = frozenset(["average", "avg", "mean", "overall"])
 _OF_ALL = _COLUMNS | {"score", "scores", "accuracy", "acc", "all", "tasks", "total"}  # words beside those
@@ -157,17 +156,19 @@ def n_rows_of_scores(frame: pd.DataFrame, scores: Sequence[Any]) -> int:
 
 
 def with_means_of_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose cells such as 81.5 ± 0.5 are their means; that what follows is not used is said."""
-    found = {}
+    """Return a table whose cells such as 81.5 ± 0.5 are their means, and say it; labels stay as they are."""
+    made, first = frame.copy(), ""
     for name in frame.select_dtypes(["object", "string"]):
         cells = frame[name].dropna()
-        if len(cells) and all(isinstance(cell, str) and _MEAN_CELL.fullmatch(cell) for cell in cells):
-            found[name] = frame[name].str.extract(_MEAN_CELL)["mean"].astype(float)
-    if not found:
+        is_label = dim_of(name) not in (None, "training")
+        if is_label or cells.empty or not all(isinstance(cell, str) and _MEAN_CELL.fullmatch(cell) for cell in cells):
+            continue
+        made[name] = frame[name].str.extract(_MEAN_CELL)["mean"].astype(float)
+        first = first or cells.iloc[0]
+    if not first:
         return frame
-    cell = frame[next(iter(found))].dropna().iloc[0]
-    provenance.warn(f"cells such as {cell!r} are read as means: what stands beside a mean is not used")
-    return frame.assign(**{str(name): column for name, column in found.items()})
+    provenance.warn(f"cells such as {first!r} are read as means: what stands beside a mean is not used")
+    return made
 
 
 def without_summed_labels(frame: pd.DataFrame, typed: Collection[Any]) -> pd.DataFrame:
@@ -181,6 +182,8 @@ def without_summed_labels(frame: pd.DataFrame, typed: Collection[Any]) -> pd.Dat
             continue
         labels = kept[name].dropna().unique()
         sums = [label for label in labels if _sums_up(kept, name, label)]
+        if sums:
+            sums += [label for label in labels if _OF_SPREADS.fullmatch(str(label).strip())]
         if not sums or len(labels) - len(sums) < 2:
             continue
         left_out += map(repr, sums)
@@ -199,7 +202,7 @@ def _sums_up(frame: pd.DataFrame, name: str, label: Any) -> bool:
     """Return whether a label is of rows that sum up the others: by its name, or called all, by their means too."""
     called = str(label).strip()
     if called.casefold() not in ("all", "overall"):
-        return _OF_LABELS.fullmatch(called) is not None
+        return _OF_MEANS.fullmatch(called) is not None
     of_label = frame[name] == label
     means, others = (frame[rows].select_dtypes("float") for rows in (of_label, ~of_label))
     return bool((np.abs(means.mean() - others.mean()) <= _ROUNDED * others.std()).all()) and len(means.columns) > 0

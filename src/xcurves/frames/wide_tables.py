@@ -13,7 +13,7 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import FIND
-from xcurves.core.names import dim_of, names_in, seeds_in, words_of
+from xcurves.core.names import compiled, dim_of, names_in, seeds_in, words_of
 from xcurves.frames.reading import Doubt, as_list, columns_in
 from xcurves.frames.roles import (
     NO_NAME,
@@ -87,8 +87,10 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern
         return None, []
     pattern = fitting_pattern(scores, names_score)
     parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
-    if not parts or any(dim in given or dim in named.values() for dim in parts):
+    if pattern is None or not parts or any(dim in given or dim in named.values() for dim in parts):
         return None, []
+    if not any(compiled(pattern.text).fullmatch(name) for name in scores):
+        return None, []  # parts with a / are of several levels of keys
     return pattern, scores
 
 
@@ -273,7 +275,7 @@ def _are_crossed(parts: Sequence[Sequence[str]]) -> bool:
     if any(len(each) != 2 for each in parts):
         return False
     firsts, seconds = (set(side) for side in zip(*parts, strict=True))
-    return min(len(firsts), len(seconds)) > 1 and len({*map(tuple, parts)}) == len(firsts) * len(seconds)
+    return min(len(firsts), len(seconds)) > 1 and len(set(map(tuple, parts))) == len(firsts) * len(seconds)
 
 
 def _doubt_of_parts(parts: Sequence[Sequence[str]], n_rows: int) -> Doubt:
