@@ -27,6 +27,14 @@ def test_a_run_that_failed_has_the_worst_score(state, value, worst):
     assert "one row of runs that failed" in curves.attrs["history"]
 
 
+def test_a_score_of_a_failed_run_counts_alike_at_one_step_and_without_steps():
+    frame = runs("failed", 0.9)
+    without, at_one_step = (frame.assign(**step).curves.to_dataarray() for step in ({}, {"step": 0}))
+    for curves in (without, at_one_step):
+        assert curves.sel(algorithm="a", run=0).item() == -np.inf
+        assert "one row of runs that failed" in curves.attrs["history"]
+
+
 def test_a_run_that_was_killed_is_asked_and_counts_as_it_is_said():
     frame = runs("killed", 0.9)
     with refused("frame", cure=call("frame.curves.to_dataarray", missing_scores="failed")) as caught:

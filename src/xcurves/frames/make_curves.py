@@ -94,7 +94,8 @@ def curves_of(
         failures = Failures.of(reading, frame, missing_scores, higher_is_better)
     if failures is not None:
         ends = failures.of_scores(scores)
-    if training is None:
+    has_levels = bool((level != level[:1]).any())
+    if not has_levels:
         scores = ends
     of_task = prod(runs.shape[-2:])  # curves
 
@@ -114,10 +115,10 @@ def curves_of(
         warn_of_mixed_runs(frame.iloc[is_kept], curve[is_kept], level[is_kept], named, duplicates)
     if failures is not None:
         n_rows = len(rows.score)
-        if training is not None:
+        if has_levels:
             rows = failures.after_last(rows, curve, of_task)
-        if training is None or len(rows.score) > n_rows:
-            lines.append(f"{OF_READING}{failures.said(training is not None)}")
+        if not has_levels or len(rows.score) > n_rows:
+            lines.append(f"{OF_READING}{failures.said(has_levels)}")
     if n_failed:
         lines.append(f"to_dataarray(missing_scores='failed'): {n_failed:,} rows without a score are of failed runs")
     if levels == "run":
