@@ -449,7 +449,11 @@ INPUTS["keys within keys of four levels"] = Input(
             {task: {name: {"13": {"f1": 7.5, "n": 8}, "42": {"f1": 7.25, "n": 8}} for name in AB} for task in "pq"}
         )
     },
-    Refuses("no column of numbers could be the score"),
+    Asks(
+        "does not say which column is the algorithm",
+        3,
+        {"--algorithm key2 --extra key1": Read("key2", "run", None, "f1", ("key1",), False, 2, 2, 1, 2)},
+    ),
 )
 INPUTS["scores of each run at the step where it ended"] = Input(
     one(lambda: rows(algo=AB, seed=FOUR, value="accuracy").assign(epoch=[50, 60, 55, 48, 51, 62, 57, 49])),

@@ -42,7 +42,7 @@ SYNONYMS = {
     "run_path runs seed seeds split trial trials",
     "training": "elapsed env_step env_steps episode epoch epochs frames games gen generation generations "
     "global_step interacts it iter iters iteration iterations n_evals n_train nfe num_eval num_evals step steps time "
-    "timestep timesteps tokens train_size train_sizes updates",
+    "timestep timesteps tokens tokens_seen samples_seen examples_seen train_size train_sizes updates",
 }
 # Questions of an evaluation; and what several of them belong to.
 ITEMS = names_in("doc_id item item_id question question_id sample_id prompt prompt_id instance instances")
@@ -370,9 +370,14 @@ def numbered_runs(names: Sequence[str]) -> pd.DataFrame | None:
         return None
     each = labels["run"].astype("int64").groupby(labels["algorithm"])
     are_counted = (each.min() <= 1) & (each.max() - each.min() == each.size() - 1)
-    if not are_counted.all() and not all(map(_SEED.fullmatch, names)):
+    if not are_counted.all() and not say_seeds(names):
         return None
     return labels
+
+
+def say_seeds(names: Sequence[str]) -> bool:
+    """Return whether all names end in a number that they call that of a run: sac_seed0, sac-s1."""
+    return all(map(_SEED.fullmatch, names))
 
 
 def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:

@@ -13,12 +13,12 @@ from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
 from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import OF_TRIAL
+from xcurves.core.names import OF_TRIAL, say_seeds, seeds_in
 from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
-from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, columns_typed, no_column
+from xcurves.frames.reading import ARGUMENTS, NAME, ROLES, Found, Reading, as_list, columns_typed, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
@@ -116,6 +116,7 @@ class _Finder(Found):
         self._find_tasks()
         self._find_runs()
         self._find_algorithm(told)
+        self._cut_names_of_algorithms()
         self._settle_items()
         self._cut_names_of_runs()
         self._find_score(told)
@@ -242,6 +243,25 @@ class _Finder(Found):
             found = roles.only_text(self.frame, known, self.keys("run"))
         self.roles["algorithm"] = found
 
+    def _cut_names_of_algorithms(self) -> None:
+        """Make columns of algorithm and run of names that have both, vit-seed0, where no column is of the runs."""
+        name = self.roles["algorithm"]
+        if name in (None, NAME) or "algorithm" in self.typed or {"algorithm", "run"} & {*self.frame, *self.missing}:
+            return
+        if self.roles["run"] is not None or "run" in self.typed:
+            return
+        names = self.frame[name].unique().tolist()
+        labels = seeds_in(names) if all(isinstance(each, str) for each in names) and say_seeds(names) else None
+        if labels is None:
+            return
+        for dim in ("algorithm", "run"):
+            label_of = dict(zip(names, labels[dim], strict=True))
+            self.frame = self.frame.assign(**{dim: self.frame[name].map(label_of)})
+            self.roles[dim] = dim
+        self.frame = self.frame.drop(columns=name)
+        first = labels.iloc[0]
+        self.made.append(f"{name} {names[0]} is algorithm {first['algorithm']}, run {first['run']}")
+
     def _constant_in_items(self) -> tuple[str, ...]:
         if len(self.items) != 1:
             return ()
@@ -346,7 +366,6 @@ class _Finder(Found):
         if self.unnamed is not None:
             return
         unused = unnamed.unused_of(self.scored, used, keys)
-        unused += [name for name in self.frame if name in roles.NO_NAME and self.frame[name].duplicated().any()]
         if unused:
             self.made.append(f"each row is a run, {in_words(unused)} not used")
         self._take_rows_as_runs(self.frame.groupby(keys).cumcount())

@@ -27,8 +27,9 @@ from xcurves.frames.reading import (
     repeats,
     unknown_words,
 )
+from xcurves.frames.roles import says_statistic
 from xcurves.frames.wide import strange_cells, with_text
-from xcurves.frames.wide_columns import runs_pattern
+from xcurves.frames.wide_columns import fitting_pattern, runs_pattern
 
 _MARKS = ("_seed", "-seed", "-s", "_s", "-", "_", " ", ".", "/")  # between an algorithm and a run
 _WIDEST = 40  # letters of a value that a message shows
@@ -104,9 +105,18 @@ def _impossible(reading: Reading, doubt: Doubt) -> Refusal:
     if lacking == ["algorithm"] and reading.training is None and not reading.tasks:  # trials of one search
         cure += [", or, if all scores are of one: ", give(algorithm=None)]
     if lacking == ["algorithm"] and len(names) > 1 and not all(map(looks_like_score, names)):
-        cure += [", or, if columns are the algorithms: ", give(columns=runs_pattern(names) or "{algorithm}")]
+        pattern = _of_means(names) or runs_pattern(names) or "{algorithm}"
+        cure += [", or, if columns are the algorithms: ", give(columns=pattern)]
     reason = Text(OF_FRAME, "; ".join(_NOTHING[role] for role in lacking))
     return Refusal("frame", UNSAID, reason, Cure(*cure))
+
+
+def _of_means(names: Sequence[str]) -> str | None:
+    """Return the pattern of the means of algorithms where each has a mean and a spread: ppo_mean, ppo_std."""
+    found = fitting_pattern(names, says_statistic)
+    if found is None or "mean" not in found.scores or "{value}" not in found.text:
+        return None
+    return found.text.replace("{value}", "mean")
 
 
 def _text_among_numbers(frame: pd.DataFrame) -> Refusal | None:

@@ -28,6 +28,7 @@ from xcurves.frames.reading import (
     unknown_words,
 )
 from xcurves.frames.roles import likeliest, n_labels
+from xcurves.frames.row_order import doubt_of_order
 from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed
 from xcurves.frames.wide_tables import wide_pattern
 
@@ -128,6 +129,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         _doubt_of_parts,
         _doubt_of_trials,
         _doubt_of_unnamed,
+        doubt_of_order,
         doubt_of_rungs,
         _doubt_of_rising,
         doubt_of_factors,

@@ -46,6 +46,11 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
     None where there is no such pattern, or where it would fit one run or one algorithm only. `is_score` says whether
     words are the usual name of a score.
     """
+    for text, levels in (("{algorithm}/{run}", r"([^/]+)/(\d+)"), ("{run}/{algorithm}", r"(\d+)/([^/]+)")):
+        found = [match.groups() for name in names if (match := re.fullmatch(levels, name))]
+        first, second = (set(labels) for labels in zip(*found, strict=True)) if found else (set(), set())
+        if len(found) == len(names) and min(len(first), len(second)) > 1:  # of keys within keys, or headers of two rows
+            return Pattern(text)
     matches = [match for name in names if (match := _RUN.fullmatch(name))]
     if len(matches) < len(names):
         return _pattern_of(names, is_score)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcurves.core.direction import looks_like_score
+from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import FIND
 from xcurves.core.names import compiled, dim_of, names_in, seeds_in, words_of
@@ -89,6 +89,8 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern
     parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
     if pattern is None or not parts or any(dim in given or dim in named.values() for dim in parts):
         return None, []
+    if pattern.text == "{algorithm}" and any(says_higher(name) is not None for name in scores):
+        return None, []  # metrics, such as throughput beside memory
     if not any(compiled(pattern.text).fullmatch(name) for name in scores):
         return None, []  # parts with a / are of several levels of keys
     return pattern, scores

@@ -59,6 +59,7 @@ SOURCES = (
     packages.RLIABLE_CURVES,
     packages.WANDB_CHART,
     packages.CLEARML,
+    packages.PYTEST_BENCHMARK,
     *packages.TABLES_OF_SCORES,
     *declared.GENERAL,
 )

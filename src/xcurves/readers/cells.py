@@ -48,7 +48,7 @@ _SECONDS = {
 }
 # A small m is minutes.
 _MULTIPLES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}
-_NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*([A-Za-zµ%]+)")
+_NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*([A-Za-zµ%]+(?:/[A-Za-z]+)?)")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
 _decimal: ContextVar[Decimal | None] = ContextVar("decimal", default=None)
 

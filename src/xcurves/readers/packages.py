@@ -14,8 +14,9 @@ from xcurves.readers.source import Source
 clearml, hydra, inspect_ai = later(__package__, "clearml", "hydra", "inspect_ai")
 keras_tuner, lm_eval, marl_eval = later(__package__, "keras_tuner", "lm_eval", "marl_eval")
 mlflow, optimizers, optuna, optuna_storages = later(__package__, "mlflow", "optimizers", "optuna", "optuna_storages")
-rliable, rllib, sacred, score_tables = later(__package__, "rliable", "rllib", "sacred", "score_tables")
-searches, stable_baselines3 = later(__package__, "searches", "stable_baselines3")
+pytest_benchmark, rliable, rllib = later(__package__, "pytest_benchmark", "rliable", "rllib")
+sacred, score_tables, searches = later(__package__, "sacred", "score_tables", "searches")
+(stable_baselines3,) = later(__package__, "stable_baselines3")
 tensorboard, wandb = later(__package__, "tensorboard", "wandb")
 
 
@@ -342,6 +343,19 @@ CLEARML = Source(
     is_log=clearml.is_log,
     read_run=clearml.read_run,
     units={"step": "steps"},
+)
+
+PYTEST_BENCHMARK = Source(
+    "pytest-benchmark",
+    "results of pytest-benchmark",
+    "JSON of --benchmark-json, or the files that --benchmark-autosave leaves",
+    ("JSON",),
+    files=("*.json",),
+    is_log=pytest_benchmark.is_log,
+    read_all=pytest_benchmark.read_times,
+    value="time",
+    training=None,
+    units={"time": "s"},
 )
 
 CV_RESULTS = Source(

@@ -10,12 +10,9 @@ import pandas as pd
 
 from xcurves.core.direction import MADE_NAME, SCORE
 from xcurves.core.refusal import Refusal
+from xcurves.readers.formats.learning_curves import folds_of
 from xcurves.readers.log_files import Run
 from xcurves.readers.open_files import one_array, open_arrays
-
-# what learning_curve of scikit-learn returns: arrays (sizes, folds)
-_SIZES = "train_sizes"
-_OF_FOLDS = {"train_scores", "test_scores", "fit_times", "score_times"}
 
 
 def read_one(data: bytes, path: Path) -> Run:
@@ -40,6 +37,9 @@ def read(data: bytes, path: Path) -> Run:
         arrays = {name: saved[name] for name in saved.files}
     single = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "biufUS"}
     tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"}
+    of_folds = folds_of(single | tables)
+    if of_folds is not None:
+        return Run(of_folds)
     if tables:
         return Run(_of_runs(tables, single, path))
     lengths = {name: len(array) for name, array in single.items()}
@@ -54,10 +54,7 @@ def read(data: bytes, path: Path) -> Run:
 
 
 def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.DataFrame:
-    """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs.
-
-    Arrays that are called as in scikit-learn's learning_curve are (sizes, folds), and rows those of folds.
-    """
+    """Return a row for each run and step of arrays (runs, steps), with 1-D arrays along steps, else along runs."""
     columns: dict[str, Any]
     shapes = {name: array.shape for name, array in tables.items()}
     n_runs, n_steps = next(iter(shapes.values()))
@@ -68,10 +65,6 @@ def _of_runs(tables: dict[str, Any], single: dict[str, Any], path: Path) -> pd.D
             f"{path}: arrays (runs, steps) have unlike shapes {shapes}",
             "Save each kind in a file of its own",
         )
-    sizes = single.get(_SIZES)
-    if sizes is not None and len(sizes) == n_runs and tables.keys() <= _OF_FOLDS:
-        columns = {"fold": np.tile(np.arange(n_steps), n_runs), _SIZES: np.repeat(sizes, n_steps)}
-        return pd.DataFrame(columns | {name: array.ravel() for name, array in tables.items()})
     columns = {"run": np.repeat(np.arange(n_runs), n_steps)}
     of_steps = {name: array for name, array in single.items() if len(array) == n_steps}
     of_runs = {name: array for name, array in single.items() if len(array) == n_runs and name not in of_steps}

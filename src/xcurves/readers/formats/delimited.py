@@ -47,6 +47,9 @@ def begins(head: bytes, path: Path) -> bool:
         return False
     dialect = sniff(lines)
     rows = [_fields(line, dialect.delimiter) for line in lines if not _RULE.fullmatch(line)]
+    names, n_lines = _names_of_levels(rows)
+    if n_lines:
+        rows = [names, *rows[n_lines:]]
     if len(head) < _HEAD // 4 and len(rows) > 1 and len(rows[-1]) < len(rows[0]):
         rows = rows[:-1]  # it is being written
     if len(rows) < 2 or len(rows[0]) < 2 or {len(row) for row in rows} != {len(rows[0])}:
@@ -83,6 +86,10 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     if dialect.delimiter in ("|", _BLANKS):
         data = _with_tabs(data, dialect.delimiter)
         dialect = dialect._replace(delimiter="\t")
+    names, n_levels = _names_of_levels([_fields(line, dialect.delimiter) for line in lines[:3]])
+    if n_levels and dialect.delimiter in _DELIMITERS:
+        data = _with_names(data, names, n_levels, dialect.delimiter)
+        first_line += n_levels - 1
     if not dialect.has_header:
         n_fields = len(_fields(lines[0], dialect.delimiter))
         data = dialect.delimiter.join(map(str, range(n_fields))).encode() + b"\n" + data
@@ -118,6 +125,32 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     if _has_leading_zeros(data, dialect.delimiter):
         places += [place for place, name in enumerate(rows) if pd.api.types.is_integer_dtype(rows[name])]
     return _as_written(rows, places, data, options)
+
+
+def _names_of_levels(rows: Sequence[Sequence[str]]) -> tuple[list[str], int]:
+    """Return one name of each column, and how many first rows say them, where pandas wrote columns of two levels.
+
+    ,ppo,ppo,sac,sac above ,0,1,0,1 are ppo/0, ppo/1, sac/0, sac/1; a third row with the name of the index alone may be
+    below. No name and 0 if they are no levels.
+    """
+    if len(rows) < 3 or len(rows[0]) < 3 or len(rows[0]) != len(rows[1]):
+        return [], 0
+    first, second, third = rows[:3]
+    pairs = list(zip(first[1:], second[1:], strict=True))
+    if len(set(first[1:])) == len(pairs) or len(set(pairs)) < len(pairs) or not all(map(all, pairs)):
+        return [], 0
+    has_index = bool(third[0]) and not any(third[1:])
+    are_labels = all(cell.isdecimal() or not _is_number(cell) for cell in second[1:])
+    if not are_labels or (second[0] and not has_index):
+        return [], 0
+    return [third[0] if has_index else "", *map("/".join, pairs)], 2 + has_index
+
+
+def _with_names(data: bytes, names: Sequence[str], n_lines: int, delimiter: str) -> bytes:
+    """Return a table whose first lines are one line of names."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(names)
+    return line.getvalue().encode() + data.split(b"\n", n_lines)[n_lines]
 
 
 def _is_decimal_label(column: pd.Series[Any]) -> bool:

@@ -11,8 +11,9 @@ import pandas as pd
 from pandas.api.types import is_object_dtype
 
 from xcurves.core.direction import looks_like_score
-from xcurves.core.names import dim_of
+from xcurves.core.names import RUN_LABEL, dim_of
 from xcurves.core.refusal import UNSAID, Refusal
+from xcurves.readers.formats.learning_curves import folds_of
 from xcurves.readers.log_files import Run, check_cells, say_cut
 from xcurves.readers.open_files import read_text
 
@@ -164,7 +165,7 @@ def parsed(text: str) -> Any:
 
 
 def _has_number(row: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, int | float) and not isinstance(value, bool) for _, value in flat(row))
+    return any(_is_number(value) for _, value in flat(row))
 
 
 def _rows_of(value: Any) -> pd.DataFrame | None:
@@ -176,6 +177,11 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
     if "data" in value and isinstance(value.get("columns"), list) and isinstance(value["data"], list):
         # pandas' orient="split"
         return pd.DataFrame(value["data"], columns=value["columns"])
+    rows = _of_learning_curves(value)
+    if rows is None:
+        rows = _of_nested(value)
+    if rows is not None:
+        return rows
     lists = dict(_lists(value))
     columns = {name: column for name, column in lists.items() if not any(isinstance(x, dict | list) for x in column)}
     # one list may be a setting: layers
@@ -203,6 +209,68 @@ def _of_records(value: list[Any]) -> pd.DataFrame | None:
     if not value or not all(isinstance(row, dict) for row in value) or not any(map(_has_number, value)):
         return None
     return table_of(value)
+
+
+def _of_learning_curves(value: dict[str, Any]) -> pd.DataFrame | None:
+    """Return the scores of folds that learning_curve of scikit-learn returns: of one algorithm, or of each by name."""
+    rows = folds_of(value)
+    if rows is not None:
+        return rows
+    tables = {name: folds_of(each) if isinstance(each, dict) else None for name, each in value.items()}
+    of_each = {name: table for name, table in tables.items() if table is not None}
+    if len(of_each) < len(tables):
+        return None
+    return pd.concat(of_each, names=["algorithm"]).reset_index(level=0).reset_index(drop=True)
+
+
+def _of_nested(value: dict[str, Any]) -> pd.DataFrame | None:
+    """Return metrics below two or more levels of names, of which one numbers runs, with a column for each level.
+
+    {"ppo": {"seed0": {"return": [1, 2]}}}: the place in a list is the step. None of other values.
+    """
+    found = list(_metrics_below(value))
+    depths = {len(keys) for keys, _ in found}
+    metrics = {tuple(sorted(each)) for _, each in found}
+    if len(depths) != 1 or len(metrics) != 1 or depths == {1} or not any(map(looks_like_score, *metrics)):
+        return None
+    levels = list(zip(*(keys for keys, _ in found), strict=True))
+    of_runs = [place for place, labels in enumerate(levels) if all(map(RUN_LABEL.fullmatch, labels))]
+    others = [place for place, labels in enumerate(levels) if place not in of_runs and len(set(labels)) > 1]
+    if len(of_runs) != 1 or not others:
+        return None
+    names = {of_runs[0]: "run", others[0]: "algorithm"}
+    if len(others) > 1:
+        names = {of_runs[0]: "run"} | {place: f"key{place + 1}" for place in others}
+    tables = []
+    for keys, each in found:
+        lengths = {len(metric) for metric in each.values() if isinstance(metric, list)}
+        if len(lengths) > 1:
+            return None
+        table = pd.DataFrame(each, index=range(*lengths) if lengths else [0])
+        if lengths:
+            table.insert(0, "step", range(1, len(table) + 1))
+        for place in sorted(names, reverse=True):
+            table.insert(0, names[place], keys[place])
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _metrics_below(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield the innermost mappings of nested ones, of numbers or of lists of numbers, with the keys above each."""
+    if not isinstance(value, dict) or not value:
+        return
+    inner = list(value.values())
+    if all(isinstance(each, dict) for each in inner):
+        for key, each in value.items():
+            yield from _metrics_below(each, (*keys, key))
+    elif not any(isinstance(each, dict) for each in inner) and (
+        all(map(_is_number, inner)) or all(isinstance(each, list) and all(map(_is_number, each)) for each in inner)
+    ):
+        yield keys, value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _frame(values: dict[str, list[Any]]) -> pd.DataFrame:

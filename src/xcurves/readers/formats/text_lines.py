@@ -25,13 +25,15 @@ _AFTER = r"[\s;|)\]}]|,(?!\d)|$"  # a number; a comma before a digit is a mark i
 _END = rf"(?={_AFTER})"
 # With marks of thousands or decimals: all cells of a column say which they are.
 _WRITTEN = rf"(?:[-+]?\d++(?:,\d++)++(?:\.\d++)?+(?:e[-+]?\d++)?+|{_NUM})"
-# What a logger writes before: times, its level.
+# What a logger writes before: times, its level and its name.
 _BEFORE = re.compile(
     r"(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d(?:T\d\d:\d\d)?[^A-Za-z\[(]*+(?:Z\b)?"
     r"|[\[(]?\d\d:\d\d:\d\d[\d.,]*+[\])]?"
-    r"|\[?(?:INFO|DEBUG)\b\]?|[-\s:|]++)*+",
+    r"|\[?(?:INFO|DEBUG)\b\]?(?::[\w.]{1,80}+:|\s{1,9}+[\w.]{1,80}+:(?=\s{1,9}(?:[A-Za-z]|-\s)))?+"
+    r"|[\w.]{1,80}+\s-\s(?=(?:INFO|DEBUG)\b)|[-\s:|]++)*+",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"\s*+(?:done|ended|finished|completed?)\b[\s.:,|-]*+", re.IGNORECASE)  # behind a step
 _OF_MOST = r"(?:\s*+/\s*+\d++(?:,\d{3})*+)"  # 3/10,000
 _STEP = re.compile(
     rf"[-\s\[(*]*+({_WORDS})\s*+(?:([:=])\s*+|(?<=\s)[\[(]?)(\d{{1,3}}(?:,\d{{3}})++|\d++){_OF_MOST}?+(?={_AFTER}|:)",
@@ -102,6 +104,8 @@ def said_by_line(lines: Iterable[str]) -> Iterator[tuple[int, Said | None]]:
         found = of_packages.said(line) or said_in(line, said)
         if found is None and epoch is not None and " - " in line and _BAR.match(line):
             found = _said(*epoch, _metrics(_BAR.sub("", line, count=1)))
+        elif found is None and epoch is not None and _KEYED.match(said) and _IN_TURN.fullmatch(said):
+            found = _said(*epoch, _metrics(said))
         if line:
             yield number, found
 
@@ -140,6 +144,9 @@ def said_in(line: str, after_clock: str) -> Said | None:
     step = _STEP.match(after_clock)
     if step:
         rest = re.sub(rf"^{_OF_MOST}", "", after_clock[step.end(3) :])
+        done = _DONE.match(rest)
+        if done:
+            rest = f": {rest[done.end() :]}"
         named = bool(step[2]) or rest.lstrip()[:1] in (":", "]", ")", ",", "|", "-")
         metrics = _metrics(rest.lstrip(" :])|,-;"), naked=not step[2]) if named else _in_turn(rest)
         return _said(step[1], float(step[3].replace(",", "")), metrics)
