@@ -280,7 +280,8 @@ def task_noun(variable: xr.DataArray, core: Collection[Hashable] = ()) -> str:
     return "task"
 
 
-_IRREGULAR = re.compile(r"(?:[^aeiou]y|s|x|z|ch|sh)$", re.IGNORECASE)  # ends of nouns whose plural takes more than an s
+# nouns whose plural takes more than an s, by their ends, and names that are none: n, key1, tokens_seen
+_IRREGULAR = re.compile(r"(?:[^aeiou]y|s|x|z|ch|sh|\d|seen)$|^.{1,2}$", re.IGNORECASE)
 
 
 def noun(dim: str) -> str:

@@ -131,7 +131,7 @@ def check_frame(
                 UNSAID,
                 f"{argument} column {column!r} has {missing.sum()} rows without a label (read_csv "
                 f"reads NA, None and null as missing), first row {_plain_label(missing.idxmax())}",
-                _cure_of_gaps(column),
+                _cure_of_gaps(frame[column]),
             )
 
 
@@ -270,8 +270,17 @@ def check_numeric(argument: str, column: pd.Series[Any], units: Sequence[str], n
     )
 
 
-def _cure_of_gaps(column: Any) -> Cure:
-    """Return advice about rows without a label."""
+def _cure_of_gaps(labels: pd.Series[Any]) -> Cure:
+    """Return advice about rows without a label, most of which may be those below a cell of several rows."""
+    column = labels.name
+    if labels.notna().iloc[0] and labels.isna().sum() >= labels.notna().sum():
+        fill = f"frame[{column!r}] = frame[{column!r}].ffill()"
+        return Cure(
+            Words(
+                f"If a label is that of the rows below it too: {fill}",
+                "If a label is that of the rows below it too, write it in each",
+            )
+        )
     drop = f"Drop them: frame.dropna(subset=[{column!r}])"
     name = f"or name them: frame.fillna({{{column!r}: 'None'}})"
     return Cure(Words(f"{drop}, {name}", "Delete these rows, or write a label"))

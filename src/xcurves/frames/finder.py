@@ -13,7 +13,7 @@ from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
 from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import OF_TRIAL, say_seeds, seeds_in
+from xcurves.core.names import OF_TRIAL, dim_of, say_seeds, seeds_in
 from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
@@ -116,6 +116,7 @@ class _Finder(Found):
         self._find_tasks()
         self._find_runs()
         self._find_algorithm(told)
+        self._leave_out_ids_of_folds()
         self._cut_names_of_algorithms()
         self._settle_items()
         self._cut_names_of_runs()
@@ -223,8 +224,22 @@ class _Finder(Found):
         self.roles["run"] = folds[0]
         if run is not None and n_labels(self.frame[run]) > 1:
             self.roles["run"], self.frame = with_joined(self.frame, [run, folds[0]])
-            self.typed["run"] = [run, folds[0]]
+            self.typed["run"] = self.joined = [run, folds[0]]
             self.made.append(matched_runs.line_of_repeats(run, folds[0]))
+
+    def _leave_out_ids_of_folds(self) -> None:
+        """Take folds alone as runs where what they were joined with is no repeat: each fold has a label of its own."""
+        if not self.joined:
+            return
+        run, fold = self.joined
+        pairs = self.frame[list(dict.fromkeys([*self.keys("tasks", "algorithm"), run, fold]))].drop_duplicates()
+        is_repeated = pairs.drop(columns=run).duplicated().any()
+        if is_repeated or pairs[[run, fold]].drop_duplicates()[run].duplicated().any():
+            return
+        self.roles["run"] = fold
+        del self.typed["run"]
+        self.made.remove(matched_runs.line_of_repeats(run, fold))
+        self.made.append(f"{run} not used: each {fold} of an algorithm has one")
 
     def _find_algorithm(self, told: Known) -> None:
         if "algorithm" in self.roles:
@@ -392,6 +407,7 @@ class _Finder(Found):
             used = [*self.used, *self.constant]
             labels = roles.could_be_labels(self.frame, used, self.keys("run"))
             labels = [name for name in labels if not roles.numbers_rows(self.frame, name)]
+            labels = [name for name in labels if dim_of(name) != "run"] or labels
             labels = [name for name in labels if n_labels(self.frame[name]) < len(self.frame)] or labels
             self.missing["algorithm"] = list(dict.fromkeys([*self.settings, *labels]))
         keys = self.keys("tasks", "algorithm", "run", "training")

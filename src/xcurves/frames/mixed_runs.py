@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from xcurves.core import names, provenance
+from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import Choice, Doubtful, asked, how_many
 from xcurves.core.known import Duplicates
 from xcurves.core.labels import DIMS
@@ -24,6 +25,7 @@ from xcurves.kernels.ragged import Rows
 
 _SHOWN = 3  # labels in a message
 _EPISODES = re.compile(r"(?:^|[\W_])(?:eps?|episodes?|rollouts?)(?:$|[\W_])", re.IGNORECASE)
+_OF_SUMS = names.names_in("avg average mean overall")  # words of labels that sum up others
 _MANY = 50  # runs for each level, of at least two
 
 
@@ -77,6 +79,10 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     if all(names.dim_of(name) == "training" for name in apart):  # within whose labels another step begins anew
         choice = {"training": apart[0], "duplicates": "last"}
         return [Choice(choice, f"{compared(frame, known)}, the last row of each {apart[0]}")]
+    sums = _labels_of_sums(frame, apart)
+    if sums:
+        parts = [(label, frame[frame[apart[0]] == label]) for label in sums]
+        return [Choice({"select": (apart[0], label)}, compared(part, known)) for label, part in parts]
     are_files = all(names.rank_of(name, names.FILES) is not None for name in apart)
     chosen: list[dict[str, Any]] = []
     if "run" not in named.dims:
@@ -91,6 +97,17 @@ def choices_of(frame: pd.DataFrame, apart: Sequence[Any], named: Named) -> list[
     if are_files or "training" in {*named.dims, *named.given}:
         return choices
     return [*_choices_of_steps(frame, apart, named, known), *choices]
+
+
+def _labels_of_sums(frame: pd.DataFrame, apart: Sequence[Any]) -> list[str]:
+    """Return the labels that sum up the others, as classification_report has them: accuracy, macro avg."""
+    if len(apart) != 1 or is_numeric_dtype(frame[apart[0]]):
+        return []
+    labels = list(map(str, frame[apart[0]].dropna().unique()))
+    means = [label for label in labels if _OF_SUMS & set(names.words_of(label))]
+    if not means:
+        return []
+    return [*means, *(label for label in labels if label not in means and looks_like_score(label))]
 
 
 def _choices_of_steps(frame: pd.DataFrame, apart: Sequence[Any], named: Named, known: dict[str, Any]) -> list[Choice]:

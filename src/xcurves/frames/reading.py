@@ -226,6 +226,7 @@ class Found:
     others: list[str] = field(default_factory=list)
     passage: str | None = None
     matched: str = ""
+    joined: list[str] = field(default_factory=list)  # the columns of runs and folds that were joined unasked
     numbered: bool = False
     numbered_by: str = ""
     state: str | None = None
@@ -318,7 +319,7 @@ def compared(frame: pd.DataFrame, known: Mapping[str, Any]) -> str:
         pairs = rows[runs].drop_duplicates()
         counts = pd.Series([len(pairs)])
         if groups:
-            counts = pairs.groupby(groups, observed=True).size()
+            counts = pairs.groupby(groups, observed=True, dropna=False).size()
     each = runs_each(int(counts.min()), int(counts.max()))
     return f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {each}"
 

@@ -159,7 +159,8 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
             ways.reverse()
         else:
             question += f". If they are further runs, give each a label of its own in {named.dims['run']!r}"
-    choices += [Choice({"duplicates": how}, _KEPT[how]) for how in ways]
+    if not any("select" in choice.columns for choice in choices):
+        choices += [Choice({"duplicates": how}, _KEPT[how]) for how in ways]
     return asks(question, choices[:MOST], named)
 
 

@@ -79,7 +79,7 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
         for label in likeliest(labels)[:MOST]:
             part = found.frame[found.frame[name].astype(str) == label]
             choices.append(Choice({"select": (name, label)}, compared_as_read(replace(found, frame=part), known)))
-        return Doubt({}, tuple(choices), f"has {len(labels)} {name}s ({either(labels)})")
+        return Doubt({}, tuple(choices), f"has {len(labels)} {noun(name)}s ({either(labels)})")
     return None
 
 

@@ -57,6 +57,7 @@ SOURCES = (
     packages.RLIABLE_FILES,
     packages.RLIABLE,
     packages.RLIABLE_CURVES,
+    packages.RLIABLE_TURNED,
     packages.WANDB_CHART,
     packages.CLEARML,
     packages.PYTEST_BENCHMARK,

@@ -305,6 +305,12 @@ RLIABLE_CURVES = RLIABLE._replace(
     training="step",
 )
 
+RLIABLE_TURNED = RLIABLE_CURVES._replace(
+    name="array-steps-first",
+    logs="one .npz file, (steps, runs) of each algorithm",
+    read_all=rliable.read_turned_curves,
+)
+
 RLIABLE_UNNAMED = RLIABLE._replace(
     name="arrays",
     what="arrays of several algorithms",

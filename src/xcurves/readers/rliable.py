@@ -19,7 +19,7 @@ from xcurves.readers.in_memory import check_named
 from xcurves.readers.log_files import parsing
 from xcurves.readers.logs import files_below
 from xcurves.readers.open_files import one_array, open_arrays, read_bytes
-from xcurves.readers.packages import RLIABLE, RLIABLE_CURVES
+from xcurves.readers.packages import RLIABLE, RLIABLE_CURVES, RLIABLE_TURNED
 
 __all__ = ["scores"]  # others serve declarations of sources
 
@@ -151,9 +151,17 @@ def names_tasks(path: Path) -> bool:
     return _names_of_tasks(_load(path))[0] is not None
 
 
+def read_turned_curves(path: str | Path) -> pd.DataFrame:
+    """Return a row for each score of arrays (steps, runs), of which steps are 1, 2, ..."""
+    return _frame_of_curves({name: np.transpose(array) for name, array in _load(Path(path)).items()})
+
+
 def read_curves(path: str | Path) -> pd.DataFrame:
     """Return a row for each score of arrays (runs, steps) or (runs, steps, tasks), of which steps are 1, 2, ..."""
-    arrays = _load(Path(path))
+    return _frame_of_curves(_load(Path(path)))
+
+
+def _frame_of_curves(arrays: Mapping[str, Any]) -> pd.DataFrame:
     turned = {
         name: np.moveaxis(np.atleast_3d(array), 2, 1) for name, array in arrays.items() if np.ndim(array) in (2, 3)
     }
@@ -182,8 +190,12 @@ def ask(path: str | Path) -> pd.DataFrame:
     if last:
         of_tasks += f", curves of {last[0]:,} frames"
         of_steps = f"{how_many(last[0], 'task')}, {of_steps}"
+    choices = [(RLIABLE_CURVES, of_steps), (RLIABLE, of_tasks)]
+    if not last and len({shape[0] for shape in shapes}) == 1:
+        turned = f"curves of {shapes[0][0]:,} steps along the first axis, {runs_each(size, size)}"
+        choices.append((RLIABLE_TURNED, turned))
     proposals = []
-    for source, compares in ((RLIABLE_CURVES, of_steps), (RLIABLE, of_tasks)):
+    for source, compares in choices:
         read = call("xcurves.readers.read", str(path), source=source.name).then(call(".curves.to_dataarray"))
         proposals.append(Proposal(read, give(source=source.name), compares))
     raise asked("path", f"{path} does not say what the second axis of its arrays is, shape {shapes[0]}", proposals)

@@ -73,7 +73,7 @@ def _table(file: Path, source: Source, fits: str = "") -> tuple[pd.DataFrame, st
 
 def _lists_in(data: bytes, file: Path) -> pd.DataFrame:
     """Return the rows of results of a search, or of cross_validate: of one, or of several by the keys above it."""
-    value = json_rows.parse(data, file)
+    value = _as_lists(json_rows.parse(data, file))
     if _is_search(value):
         return pd.DataFrame({name: values for name, values in value.items() if name != "params"})
     found = list(_validations(value))
@@ -104,6 +104,15 @@ def _is_measure_of_folds(name: str, values: Any) -> bool:
     return isinstance(values, list) and (name in _TIMES or _SCORE.match(name) is not None)
 
 
+def _as_lists(value: Any) -> Any:
+    """Return the columns of a table that pandas' to_json wrote, by numbers of rows, as lists; else the value."""
+    if not isinstance(value, dict) or not value or not all(isinstance(each, dict) and each for each in value.values()):
+        return value
+    if any(list(each) != [str(row) for row in range(len(each))] for each in value.values()):
+        return value
+    return {name: list(each.values()) for name, each in value.items()}
+
+
 def _is_search(value: Any) -> bool:
     """Return whether a value of JSON has the lists of cv_results_."""
     if not isinstance(value, dict) or not all(isinstance(each, list) for each in value.values()):
@@ -116,7 +125,7 @@ def has_search(path: Path) -> bool:
     if b"mean_fit_time" not in beginning(path):
         return False
     try:
-        return _is_search(json.loads(read_text(path)))
+        return _is_search(_as_lists(json.loads(read_text(path))))
     except (ValueError, RecursionError):
         return False
 
@@ -126,7 +135,7 @@ def has_validations(path: Path) -> bool:
     if _TIMES[0].encode() not in beginning(path):
         return False
     try:
-        return any(True for _ in _validations(json.loads(read_text(path))))
+        return any(True for _ in _validations(_as_lists(json.loads(read_text(path)))))
     except (ValueError, RecursionError):
         return False
 
