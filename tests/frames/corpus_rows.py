@@ -238,8 +238,9 @@ INPUTS["arrays, 40 updates or tasks"] = Input(
     lambda: arrays(3, 40),
     Asks(
         "second axis",
-        2,
+        3,
         {
+            "steps-first": Read("algorithm", "run", "step", "score", (), False, 2, 40, 3),
             "array-curves": Read("algorithm", "run", "step", "score", (), False, 2, 3, 40),
             "rliable": Read("algorithm", "run", None, "score", ("task",), False, 2, 3, None, 40),
         },

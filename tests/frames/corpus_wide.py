@@ -198,7 +198,7 @@ def npy(*shape: int) -> bytes:
 GAMES = np.array(["pong", "qbert", "alien", "boxing", "asterix"])
 OF_TASKS = Read("algorithm", "run", None, "score", ("task",), False, 2, 3, None, 5)
 OF_STEPS = Read("algorithm", "run", "step", "score", (), False, 2, 3, 5)
-EITHER = Asks("second axis", 2, {"array-curves": OF_STEPS, "--source rliable": OF_TASKS})
+EITHER = Asks("second axis", 3, {"array-curves": OF_STEPS, "--source rliable": OF_TASKS})
 for NAME in ("tasks", "games", "env_names"):
     INPUTS[f"arrays, names of tasks in {NAME}"] = Input(npz(ada=(3, 5), bob=(3, 5), **{NAME: GAMES}), OF_TASKS)
 INPUTS["arrays, named tasks and frames"] = Input(
@@ -215,7 +215,7 @@ INPUTS["arrays, 26 places of the second axis"] = Input(
     npz(ada=(3, 26), bob=(3, 26)),
     Asks(
         "second axis",
-        2,
+        3,
         {"array-curves": replace(OF_STEPS, levels=26), "--source rliable": replace(OF_TASKS, n_tasks=26)},
     ),
 )
@@ -230,7 +230,7 @@ INPUTS["arrays, one file of several axes"] = Input(
     lambda: {"ada.npy": npy(3, 5)},
     Asks(
         "second axis",
-        2,
+        3,
         {"array-curves": replace(OF_STEPS, algorithms=1), "--source rliable": replace(OF_TASKS, algorithms=1)},
     ),
 )

@@ -17,7 +17,11 @@ def test_the_second_axis_is_asked_and_each_answer_has_it(tmp_path, shape):
     np.savez(path, **arrays)
     with refused("path", names="second axis") as caught:
         readers.read(path)
-    by_steps, by_tasks = (eval(call, {"xcurves": xcurves}) for call in map(str, caught.value.cure.calls))
+    by_steps, by_tasks, *others = (eval(call, {"xcurves": xcurves}) for call in map(str, caught.value.cure.calls))
+    for turned in others:  # of two axes
+        assert dict(turned.sizes) == {"algorithm": 2, "run": shape[1], "training": shape[0]}
+        np.testing.assert_array_equal(turned.sel(algorithm="ppo").transpose("training", "run"), arrays["ppo"])
+    assert len(others) == (len(shape) == 2)
     assert by_steps.sizes["training"] == by_tasks.sizes["task"] == shape[1]
     assert f"{shape[1]} steps" in caught.value.choices[0].compares
     assert f"{shape[1]} tasks, 3 runs each" in caught.value.choices[1].compares

@@ -25,6 +25,7 @@ pytestmark = [
         ("sacred", ["sacred"]),
         ("ioh", ["iohprofiler"]),
         ("coco-experiment", ["coco"]),
+        ("pytest-benchmark", ["pytest-benchmark"]),
     ],
 )
 def test_what_a_package_writes_is_read_alike(tmp_path, package, sources):

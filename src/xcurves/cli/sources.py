@@ -98,7 +98,7 @@ def _tasks_of(frame: pd.DataFrame, options: argparse.Namespace) -> list[str]:
 
 def _as_asked(frame: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     """Return a frame in which wide columns are rows, as options ask."""
-    dims = {dim: getattr(options, dim) for dim in DIMS}
+    dims = {dim: given for dim in DIMS if (given := getattr(options, dim)) is not None}
     kept = [*_tasks_of(frame, options), *filter(None, [getattr(options, "by", None)])]
     long, made = as_rows(frame, options.columns, options.value or [], dims, kept)
     if options.value is None and len(made) == 1:

@@ -146,7 +146,8 @@ def find_label(frame: pd.DataFrame, dim: str, used: Sequence[str], keys: Sequenc
         return dim, []
     found = {name: rank for name in _free(frame, used) if (rank := rank_of(name, names_of_dim(dim))) is not None}
     found = {name: rank for name, rank in found.items() if dim_of(name) == dim and _may_be_named(frame, name, rank)}
-    varied = [name for name in found if n_labels(frame[name]) > 1] or list(found)
+    varied = [name for name in found if n_labels(frame[name]) > 1]
+    varied = varied or [name for name in found if n_labels(frame[name])]
     whole = [name for name in varied if found[name] == 0] or varied
     # Names of the same labels, such as run_id beside seed, are one.
     apart = [name for name in whole[1:] if not are_alike(frame, keys, whole[0], name)]
@@ -177,6 +178,7 @@ def only_text(frame: pd.DataFrame, used: Sequence[str], runs: Sequence[str]) -> 
     """Return the column of text that has a few labels, if it is the only one."""
     labels = could_be_labels(frame, used, runs)
     texts = [name for name in labels if not pd.api.types.is_numeric_dtype(frame[name]) and not says_data(frame, name)]
+    texts = [name for name in texts if dim_of(name) != "run"]
     if runs or len(labels) > 1:  # names of single rows name no algorithm where anything else could
         texts = [name for name in texts if n_labels(frame[name]) < len(frame)]
     return texts[0] if len(texts) == 1 else None

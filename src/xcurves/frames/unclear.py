@@ -24,6 +24,7 @@ from xcurves.frames.reading import (
     as_list,
     compared,
     either,
+    keys_of,
     repeats,
     unknown_words,
 )
@@ -31,6 +32,7 @@ from xcurves.frames.roles import likeliest, n_labels
 from xcurves.frames.row_order import doubt_of_order
 from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed
 from xcurves.frames.wide_tables import wide_pattern
+from xcurves.say.numbers import listed as in_words
 
 _MOST_COLUMNS = 6  # that a role could be
 _STUCK = "has steps that never change within a run while scores do"
@@ -78,7 +80,11 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
         choices = []
         for label in likeliest(labels)[:MOST]:
             part = found.frame[found.frame[name].astype(str) == label]
-            choices.append(Choice({"select": (name, label)}, compared_as_read(replace(found, frame=part), known)))
+            words = compared_as_read(replace(found, frame=part), known)
+            lacking = [column for column in keys_of(known, "algorithm", "run") if part[column].isna().all()]
+            if lacking:  # of another experiment
+                words = f"{len(part):,} rows without {in_words(lacking)}"
+            choices.append(Choice({"select": (name, label)}, words))
         return Doubt({}, tuple(choices), f"has {len(labels)} {noun(name)}s ({either(labels)})")
     return None
 

@@ -360,7 +360,7 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
         if carrying_tasks(benchmark):
             ratio = task_spread_ratio(benchmark).item()
             provenance.warn(
-                f"{name}runs differ {ratio:.0f} times as much in one {task} as in another, so that the mean difference "
+                f"{name}runs differ {ratio:.0f} times as much in one {labels.noun(task)} as in another, so that the mean difference "
                 f"is that of few. Bring scores to one scale: {call('.curves.normalize')}, or read prob_greater, which "
                 "has no scale"
             )

@@ -1,0 +1,294 @@
+"""Rows that only their order tells apart, names that are algorithm and run in one, and layouts of packages: see `corpus.py`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, lines, one, rows
+from frames.corpus_sources import kept
+
+INPUTS: dict[str, Input] = {}
+
+# --- rows in an order are steps or runs ---
+
+
+def history(name: str, n_steps: int = 12) -> pd.DataFrame:
+    """Return a loss that falls along the rows, as `evals_result` has it."""
+    start = 0.9 if name == "ada" else 0.7
+    return pd.DataFrame({"logloss": (start * 0.9 ** np.arange(n_steps)).round(5)})
+
+
+def histories(*, index: bool) -> Callable[[], Files]:
+    """Return a file of the history of each of two algorithms, with or without the index that pandas writes."""
+    return lambda: {f"logs/{name}.csv": history(name).to_csv(index=index) for name in AB}
+
+
+OF_STEPS = Read("algorithm", None, "row", "logloss", (), True, 2, 1, 12)
+STEPS_OR_RUNS = Asks(
+    "does not say whether rows are steps of training or runs",
+    2,
+    {"--training row": OF_STEPS, "--run row": replace(OF_STEPS, run="row", training=None, runs=12, levels=1)},
+)
+BY_FILE = ("--names", "{algorithm}.csv")
+INPUTS["histories with the index that pandas writes"] = Input(histories(index=True), STEPS_OR_RUNS, BY_FILE)
+INPUTS["histories without an index"] = Input(
+    lambda: {
+        f"logs/{name}.csv": history(name).assign(train_logloss=np.arange(12)[::-1] / 8).to_csv(index=False) for name in AB
+    },
+    STEPS_OR_RUNS,
+    BY_FILE,
+)
+INPUTS["scores of an index in no order"] = Input(
+    lambda: {
+        f"logs/{name}.csv": rows(place, part=range(6), value="accuracy").drop(columns="part").to_csv()
+        for place, name in enumerate(AB)
+    },
+    Asks("steps of training or runs", 2, {"--run row": Read("algorithm", "row", None, "accuracy", (), False, 2, 6, 1)}),
+    BY_FILE,
+)
+INPUTS["scores without an index in no order are runs"] = Input(
+    one(lambda: rows(algorithm=AB, part=range(6), value="accuracy").drop(columns="part")),
+    Read("algorithm", "run", None, "accuracy", (), False, 2, 6, 1),
+)
+
+# --- names of algorithm and run in one column ---
+
+
+def trials(name: str, *, phases: bool = False) -> pd.DataFrame:
+    """Return a curve of each of eight runs, whose column of names has algorithm and seed in one."""
+    frame = rows(model=AB, seed=range(4), **({"phase": ["train", "val"]} if phases else {}), epoch=[1, 2, 3], value="acc")
+    frame.insert(0, "exp", [name.format(*labels) for labels in frame[["model", "seed"]].itertuples(index=False)])
+    return frame.drop(columns=["model", "seed"])
+
+
+CUT = Read("algorithm", "run", "epoch", "acc", (), False, 2, 4, 3)
+for NAME in ("{}-seed{}", "{}_run_{}", "{}-s{}"):
+    INPUTS[f"names such as {NAME} in a column"] = Input(
+        one(lambda name=NAME: trials(name)), replace(CUT, says=f"exp {NAME.format('ada', 0)} is algorithm ada, run 0")
+    )
+INPUTS["names of runs in a column, train and val below each other"] = Input(
+    one(lambda: trials("{}-seed{}", phases=True)), Asks("scores of several data", 2, {"phase=val": CUT})
+)
+INPUTS["versions at the end of names in a column are no runs"] = Input(
+    one(lambda: rows(exp=["ada-18", "ada-34"], seed=[0, 1, 2], value="acc")),
+    Read("exp", "seed", None, "acc", (), False, 2, 3, 1),
+)
+
+# --- headers of two rows ---
+
+
+def in_two_rows(second: list[object], index: str | None) -> pd.DataFrame:
+    """Return scores with columns of two levels."""
+    columns = pd.MultiIndex.from_product([AB, second])
+    values = np.random.default_rng(0).normal(size=(5, len(columns))).round(3)
+    return pd.DataFrame(values, pd.RangeIndex(0, 50, 10, name=index), columns)
+
+
+INPUTS["columns of two levels, runs below"] = Input(
+    lambda: {"log.csv": in_two_rows([0, 1, 2], "step").to_csv()},
+    Read("algorithm", "run", "step", "score", (), False, 2, 3, 5, says="columns are {algorithm}/{run}"),
+)
+INPUTS["columns of two levels, mean and std below"] = Input(
+    lambda: {"log.csv": in_two_rows(["mean", "std"], "seed").to_csv()},
+    Read("algorithm", "seed", None, "score", (), False, 2, 5, 1),
+    ("--columns", "{algorithm}/mean"),
+)
+INPUTS["two columns of one name above numbers"] = Input(
+    lambda: {"log.csv": "seed,ada,ada\n0,0.5,0.25\n1,0.75,0.5\n"}, Refuses("has 2 columns 'ada'")
+)
+
+# --- rows whose labels have no name ---
+
+INPUTS["means of columns, rows named by an index"] = Input(
+    lambda: {
+        "log.csv": "Unnamed: 0,ada_mean,ada_std,bob_mean,bob_std\n"
+        + "".join(f"{name},0.{place}5,0.01,0.{place}7,0.01\n" for place, name in enumerate("pqr"))
+    },
+    Asks("whether rows are tasks or runs", 2, {"--run 'Unnamed: 0'": Read("algorithm", runs=3)}),
+    ("--columns", "{algorithm}_mean"),
+)
+
+# --- learning curves, nested values, arrays with steps first ---
+
+SIZES = [10, 30, 50]
+OF_FOLDS = Read("algorithm", "fold", "train_sizes", "test_scores", (), False, 2, 4, 3, matched=True)
+
+
+def learning_curve(name: str, sizes: str = "train_sizes") -> dict[str, object]:
+    """Return the lists of learning_curve: (sizes, folds)."""
+    values = np.random.default_rng(len(name)).random((3, 4)).round(3)
+    return {sizes: SIZES, "train_scores": (values + 0.1).tolist(), "test_scores": values.tolist()}
+
+
+INPUTS["learning_curve as JSON, a file of each algorithm"] = Input(
+    lambda: {f"logs/{name}.json": json.dumps(learning_curve(name, "train_sizes_abs")) for name in AB}, OF_FOLDS
+)
+INPUTS["learning_curve as JSON, by names of algorithms"] = Input(
+    lambda: {"log.json": json.dumps({name: learning_curve(name) for name in AB})}, OF_FOLDS
+)
+INPUTS["metrics below algorithm, seed and data"] = Input(
+    lambda: {
+        "log.json": json.dumps(
+            {
+                name: {seed: {"valid": {"auc": [0.5, 0.6 + seed / 50, 0.7], "loss": [1, 0.9, 0.8]}} for seed in range(3)}
+                for name in AB
+            }
+        )
+    },
+    Read("algorithm", "run", "step", "auc", (), False, 2, 3, 3),
+)
+INPUTS["numbers below algorithm and seed"] = Input(
+    lambda: {"log.json": json.dumps({name: {f"seed{s}": {"acc": s / 8, "n": 5} for s in range(3)} for name in AB})},
+    Read("algorithm", "run", None, "acc", (), False, 2, 3, 1),
+)
+
+# --- lines of loggers ---
+
+
+def logged(form: str) -> Callable[[], Files]:
+    """Return the lines of each of six runs, as Python's logging writes them."""
+
+    def text(place: int, seed: int) -> str:
+        return "".join(
+            form.format(epoch=epoch, loss=1 / epoch, acc=place / 5 + epoch / 20 + seed / 100) for epoch in (1, 2, 3)
+        )
+
+    return lambda: {f"logs/{name}_s{seed}.log": text(place, seed) for place, name in enumerate(AB) for seed in range(3)}
+
+
+for TITLE, FORM in {
+    "items below the epoch": "2026-03-01 10:00:00,123 INFO trainer: Epoch {epoch}/3\n"
+    "2026-03-01 10:00:01,123 INFO trainer: - loss: {loss:.4f}\n"
+    "2026-03-01 10:00:02,123 INFO trainer: - val_acc: {acc:.4f}\n",
+    "a name before": "INFO:root:epoch {epoch} done - loss: {loss:.4f} - val_acc: {acc:.4f}\n",
+    "a name and a level": "2026-03-01 10:00:00,123 - train.py - INFO - epoch {epoch}: loss={loss:.4f} val_acc={acc:.4f}\n",
+}.items():
+    INPUTS[f"lines of logging, {TITLE}"] = Input(
+        logged(FORM), Read("algorithm", "run", None, "val_acc", (), False, 2, 3, 3, difference=-0.2)
+    )
+
+# --- units, counts, labels that sum up ---
+
+
+def with_units() -> pd.DataFrame:
+    """Return the throughput and the memory of two servers."""
+    frame = rows(engine=AB, run=range(4), value="throughput").assign(memory=lambda each: 500 + each.throughput)
+    frame["throughput"] = [f"{900 + each:.1f} req/s" for each in frame.throughput]
+    frame["memory"] = [f"{each:.1f} MiB" for each in frame.memory]
+    return frame
+
+
+INPUTS["numbers with units, one of which has a slash"] = Input(
+    one(with_units),
+    Asks("which one is the score (throughput or memory)", 3, {"--value throughput": Read("engine", "run", runs=4)}),
+)
+INPUTS["tokens seen in millions"] = Input(
+    one(lambda: rows(model=AB, seed=range(3), tokens_seen=["0.5M", "1M", "2M"], value="val_loss")),
+    Read("model", "seed", "tokens_seen", "val_loss", (), True, 2, 3, 3),
+)
+
+
+def report() -> pd.DataFrame:
+    """Return what classification_report says of three seeds of two models."""
+    labels = ["0", "1", "accuracy", "macro avg", "weighted avg"]
+    frame = rows(model=AB, seed=range(3), **{"class": labels}, value="f1-score")
+    return frame.assign(precision=frame["f1-score"] + 0.1, support=[20, 30, 0.5, 50, 50] * 6)
+
+
+INPUTS["classification reports"] = Input(
+    one(report),
+    Asks(
+        "'class'",
+        3,
+        {"--select 'class=macro avg'": Read("model", "seed", None, "f1-score", (), False, 2, 3, 1)},
+    ),
+)
+INPUTS["labels of the first row of several"] = Input(
+    lambda: {"log.csv": "algo,seed,score\nppo,0,0.5\n,1,0.6\n,2,0.7\nsac,0,0.8\n,1,0.9\n,2,0.7\n"},
+    Refuses("If a label is that of the rows below it too"),
+)
+
+# --- folds whose runs have ids of their own ---
+
+
+def folds(*, ids: bool) -> pd.DataFrame:
+    """Return a run of each fold and algorithm, with an id of its own, or two of each fold with seeds."""
+    if not ids:
+        return rows(model=AB, fold=range(4), seed=[0, 1], value="accuracy")
+    frame = rows(model=AB, fold=range(4), value="accuracy")
+    return frame.assign(run_id=[f"{place:08x}" for place in range(900, 908)])
+
+
+INPUTS["each fold has a run with an id"] = Input(
+    one(lambda: folds(ids=True)),
+    Read(
+        "model", "fold", None, "accuracy", (), False, 2, 4, 1, matched=True,
+        says="run_id not used: each fold of an algorithm has one",
+    ),  # fmt: skip
+)
+INPUTS["each fold has two seeds"] = Input(
+    one(lambda: folds(ids=False)), Read("model", None, None, "accuracy", (), False, 2, 8, 1, matched=True)
+)
+INPUTS["a search as to_json writes it"] = Input(
+    lambda: {
+        f"logs/{name}.json": pd.DataFrame(
+            {
+                "mean_fit_time": [0.1, 0.1],
+                f"param_{name}": [1, 2],
+                "params": [{name: 1}, {name: 2}],
+                "split0_test_score": [0.5, 0.6],
+                "split1_test_score": [0.6, 0.7],
+                "mean_test_score": [0.55, 0.65],
+            }
+        ).to_json()
+        for name in AB
+    },
+    Asks(
+        "scores of 2 settings of each search on the same folds",
+        2,
+        {"--duplicates first": Read("algorithm", "fold", None, "test_score", (), False, 2, 2, matched=True)},
+    ),
+)
+INPUTS["metrics of two experiments, of which each has one"] = Input(
+    lambda: {
+        "log.jsonl": lines(
+            [{"model": name, "seed": s, "metric": "acc", "value": s / 8 + 0.01} for name in AB for s in range(3)]
+            + [{"width": w, "seed": s, "metric": "val_loss", "value": s / 7 + 0.1} for w in ("x", "y") for s in range(3)]
+        )
+    },
+    Asks("has 2 metrics", 2, {"metric=acc": Read("model", "seed", None, "value", (), False, 2, 3, mean=0.135)}),
+)
+
+# --- times of pytest-benchmark ---
+
+INPUTS["pytest-benchmark, five files"] = Input(
+    kept("pytest-benchmark"),
+    Asks(
+        "whether n counts steps",
+        3,
+        {
+            "--extra n": Read("pop", "run", None, "time", ("n",), True, 2, 5, n_tasks=2),
+            "--training n": Read("pop", "run", "n", "time", (), True, 2, 5, 2),
+        },
+    ),
+)
+
+
+def npz_of_two() -> Files:
+    """Return arrays (steps, runs) of two algorithms."""
+    file = io.BytesIO()
+    np.savez(file, **{name: np.arange(20.0).reshape(4, 5) + place for place, name in enumerate(AB)})
+    return {"scores.npz": file.getvalue()}
+
+
+INPUTS["arrays, steps along the first axis"] = Input(
+    npz_of_two,
+    Read("algorithm", "run", "step", "score", (), False, 2, 5, 4, difference=-1.0),
+    ("--source", "array-steps-first"),
+)
