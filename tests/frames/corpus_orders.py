@@ -1,4 +1,4 @@
-"""Rows that only their order tells apart, names that are algorithm and run in one, and layouts of packages: see `corpus.py`."""
+"""Rows in an order, names that are algorithm and run in one, and further layouts of packages: see `corpus.py`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ BY_FILE = ("--names", "{algorithm}.csv")
 INPUTS["histories with the index that pandas writes"] = Input(histories(index=True), STEPS_OR_RUNS, BY_FILE)
 INPUTS["histories without an index"] = Input(
     lambda: {
-        f"logs/{name}.csv": history(name).assign(train_logloss=np.arange(12)[::-1] / 8).to_csv(index=False) for name in AB
+        f"logs/{name}.csv": history(name).assign(train_logloss=np.arange(12)[::-1] / 8).to_csv(index=False)
+        for name in AB
     },
     STEPS_OR_RUNS,
     BY_FILE,
@@ -62,7 +63,9 @@ INPUTS["scores without an index in no order are runs"] = Input(
 
 def trials(name: str, *, phases: bool = False) -> pd.DataFrame:
     """Return a curve of each of eight runs, whose column of names has algorithm and seed in one."""
-    frame = rows(model=AB, seed=range(4), **({"phase": ["train", "val"]} if phases else {}), epoch=[1, 2, 3], value="acc")
+    frame = rows(
+        model=AB, seed=range(4), **({"phase": ["train", "val"]} if phases else {}), epoch=[1, 2, 3], value="acc"
+    )
     frame.insert(0, "exp", [name.format(*labels) for labels in frame[["model", "seed"]].itertuples(index=False)])
     return frame.drop(columns=["model", "seed"])
 
@@ -136,7 +139,9 @@ INPUTS["metrics below algorithm, seed and data"] = Input(
     lambda: {
         "log.json": json.dumps(
             {
-                name: {seed: {"valid": {"auc": [0.5, 0.6 + seed / 50, 0.7], "loss": [1, 0.9, 0.8]}} for seed in range(3)}
+                name: {
+                    seed: {"valid": {"auc": [0.5, 0.6 + seed / 50, 0.7], "loss": [1, 0.9, 0.8]}} for seed in range(3)
+                }
                 for name in AB
             }
         )
@@ -167,7 +172,7 @@ for TITLE, FORM in {
     "2026-03-01 10:00:01,123 INFO trainer: - loss: {loss:.4f}\n"
     "2026-03-01 10:00:02,123 INFO trainer: - val_acc: {acc:.4f}\n",
     "a name before": "INFO:root:epoch {epoch} done - loss: {loss:.4f} - val_acc: {acc:.4f}\n",
-    "a name and a level": "2026-03-01 10:00:00,123 - train.py - INFO - epoch {epoch}: loss={loss:.4f} val_acc={acc:.4f}\n",
+    "a name and a level": "2026-03-01 10:00:00,1 - train.py - INFO - epoch {epoch}: loss={loss:.4f} val_acc={acc:.4f}\n",
 }.items():
     INPUTS[f"lines of logging, {TITLE}"] = Input(
         logged(FORM), Read("algorithm", "run", None, "val_acc", (), False, 2, 3, 3, difference=-0.2)
@@ -225,12 +230,10 @@ def folds(*, ids: bool) -> pd.DataFrame:
     return frame.assign(run_id=[f"{place:08x}" for place in range(900, 908)])
 
 
+FOLDED = Read("model", "fold", None, "accuracy", (), False, 2, 4, 1, matched=True)
 INPUTS["each fold has a run with an id"] = Input(
     one(lambda: folds(ids=True)),
-    Read(
-        "model", "fold", None, "accuracy", (), False, 2, 4, 1, matched=True,
-        says="run_id not used: each fold of an algorithm has one",
-    ),  # fmt: skip
+    replace(FOLDED, says="run_id not used: each fold of an algorithm has one"),
 )
 INPUTS["each fold has two seeds"] = Input(
     one(lambda: folds(ids=False)), Read("model", None, None, "accuracy", (), False, 2, 8, 1, matched=True)
@@ -259,7 +262,11 @@ INPUTS["metrics of two experiments, of which each has one"] = Input(
     lambda: {
         "log.jsonl": lines(
             [{"model": name, "seed": s, "metric": "acc", "value": s / 8 + 0.01} for name in AB for s in range(3)]
-            + [{"width": w, "seed": s, "metric": "val_loss", "value": s / 7 + 0.1} for w in ("x", "y") for s in range(3)]
+            + [
+                {"width": w, "seed": s, "metric": "val_loss", "value": s / 7 + 0.1}
+                for w in ("x", "y")
+                for s in range(3)
+            ]
         )
     },
     Asks("has 2 metrics", 2, {"metric=acc": Read("model", "seed", None, "value", (), False, 2, 3, mean=0.135)}),

@@ -359,8 +359,9 @@ def _warn_of_benchmarks(result: xr.Dataset) -> None:
     for benchmark, name in benchmarks:
         if carrying_tasks(benchmark):
             ratio = task_spread_ratio(benchmark).item()
+            noun = labels.noun(task)
             provenance.warn(
-                f"{name}runs differ {ratio:.0f} times as much in one {labels.noun(task)} as in another, so that the mean difference "
+                f"{name}runs differ {ratio:.0f} times as much in one {noun} as in another, so that the mean difference "
                 f"is that of few. Bring scores to one scale: {call('.curves.normalize')}, or read prob_greater, which "
                 "has no scale"
             )
