@@ -172,7 +172,7 @@ for TITLE, FORM in {
     "2026-03-01 10:00:01,123 INFO trainer: - loss: {loss:.4f}\n"
     "2026-03-01 10:00:02,123 INFO trainer: - val_acc: {acc:.4f}\n",
     "a name before": "INFO:root:epoch {epoch} done - loss: {loss:.4f} - val_acc: {acc:.4f}\n",
-    "a name and a level": "2026-03-01 10:00:00,1 - train.py - INFO - epoch {epoch}: loss={loss:.4f} val_acc={acc:.4f}\n",
+    "a name and a level": "2026-03-01 10:00:00 - train.py - INFO - epoch {epoch}: loss={loss:.4f} val_acc={acc:.4f}\n",
 }.items():
     INPUTS[f"lines of logging, {TITLE}"] = Input(
         logged(FORM), Read("algorithm", "run", None, "val_acc", (), False, 2, 3, 3, difference=-0.2)
