@@ -76,7 +76,7 @@ def test_those_over_whom_none_is_shown_better_may_be_best(higher_is_better):
 
 def test_scores_at_the_ceiling_have_no_interval():
     scores = make_curves(np.repeat([1.0, 1.0, 0.4], 15).reshape(3, 5, 3))
-    with pytest.warns(UserWarning, match="p is NaN: runs or error are missing"):
+    with pytest.warns(UserWarning, match="p is NaN: too few runs, or all scores are equal"):
         result = xcurves.pairwise(scores, rng=0)
     assert result.difference_ci.isnull().all()
     said = result.curves.summary()

@@ -148,7 +148,7 @@ def test_intervals_without_an_end_are_arrows_to_the_edge():
 
 
 def test_a_pair_without_runs_has_an_empty_row(curves):
-    with pytest.warns(UserWarning, match="runs or error are missing"):
+    with pytest.warns(UserWarning, match="too few runs, or all scores are equal"):
         pairs = absent(curves[0], [6, 6, 0]).curves.pairwise(n_resamples=99, rng=0)
     ax = pairs.curves.plot("difference")
     assert np.isnan([x for line in ax.lines[1:] for x in line.get_xdata()]).sum() == 2

@@ -313,5 +313,5 @@ def _warn_pairs(result: xr.Dataset, context: Context) -> None:
         return f"{few} that no adjusted p reaches {context.alpha:g}"
 
     where = [f"{name}{pair}: " for name in context.names for pair in result["pair"].to_numpy()]
-    provenance.warn_of(undefined, where, lambda _: "p is NaN: runs or error are missing", "comparisons")
+    provenance.warn_of(undefined, where, lambda _: "p is NaN: too few runs, or all scores are equal", "comparisons")
     provenance.warn_of(unreachable, where, unreached, "comparisons")
