@@ -220,7 +220,7 @@ INPUTS["names of runs beside seeds, and a runtime"] = Input(
             SPS=lambda frame: frame.index % 7 + 900,
         )
     ),
-    Asks("the run (seed or run_name)", None, {"--run run_name --algorithm exp_name": RUN_NAMES}),
+    Asks("the run (seed or run_name)", None, {"--run run_name": RUN_NAMES}),
 )
 
 # --- 1: steps and clocks are no labels ---
@@ -745,8 +745,8 @@ INPUTS["names of algorithm and any seed below tasks"] = Input(
     Asks("'Ant' or 'sac' is the algorithm or the task", 2, {"'{task}/{algorithm}_{run}'": OF_TASKS}),
 )
 INPUTS["a measure of an unknown name beside a loss is said"] = Input(
-    one(lambda: rows(method=AB, seed=[1, 2, 3], value="top1").assign(loss=lambda each: 1 - each.top1.abs())),
-    Read("method", "seed", None, "loss", (), True, 2, 3, 1, says="score = loss (not top1)"),
+    one(lambda: rows(method=AB, seed=[1, 2, 3], value="gini").assign(loss=lambda each: 1 - each.gini.abs())),
+    Read("method", "seed", None, "loss", (), True, 2, 3, 1, says="score = loss (not gini)"),
 )
 INPUTS["names of algorithm and run below a folder"] = Input(
     placed(*crossed(["results"], ["sac_seed0", "sac_seed1", "td3_seed0", "td3_seed1"])), TWO

@@ -56,7 +56,7 @@ INPUTS["a time of each instance is no training"] = Input(
 )
 INPUTS["a latency in a unit is no time of a run"] = Input(
     one(lambda: rows(algo=AB, seed=SEEDS, value="y").assign(latency_ms=[4.0, 9, 1, 3, 8, 2])),
-    Asks("which one is the score (y or latency_ms)", 3),
+    Asks("which column is the score (y or latency_ms)", 2),
 )
 for TIMES, NAME in (([3.0, 5, 4, 6, 2, 7, 3, 8], "up and down"), ([3.0, 5, 1, 6, 2, 7, 1, 8], "to before the first")):
     INPUTS[f"times of rows without runs, {NAME}"] = Input(

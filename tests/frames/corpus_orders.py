@@ -191,7 +191,7 @@ def with_units() -> pd.DataFrame:
 
 INPUTS["numbers with units, one of which has a slash"] = Input(
     one(with_units),
-    Asks("which one is the score (throughput or memory)", 3, {"--value throughput": Read("engine", "run", runs=4)}),
+    Asks("which column is the score (throughput or memory)", 2, {"--value throughput": Read("engine", "run", runs=4)}),
 )
 INPUTS["tokens seen in millions"] = Input(
     one(lambda: rows(model=AB, seed=range(3), tokens_seen=["0.5M", "1M", "2M"], value="val_loss")),

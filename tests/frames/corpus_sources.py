@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from frames.corpus import AB, Asks, Files, Input, Read, Refuses, folders, lines
+from frames.corpus import AB, Asks, Files, Input, Read, Refuses, folders, lines, one, rows
 
 LOGS = Path(__file__).parents[1] / "readers" / "logs"
 INPUTS: dict[str, Input] = {}
@@ -402,4 +404,95 @@ INPUTS["LightGBM, evaluations of two measures"] = Input(
 INPUTS["XGBoost, evaluations of two data"] = Input(
     lambda: boosted({"train": ("logloss",), "valid": ("logloss",)}),
     Read("algorithm", "run", "step", "valid/logloss", (), True, 2, 3, 4),
+)
+
+# --- tables and files that further packages leave ---
+
+
+def automl() -> pd.DataFrame:
+    """Return the results of the AutoML benchmark, whose column `metric` says what `result` is."""
+    frame = rows(task=["adult", "kc1"], framework=AB, fold=range(5), value="result")
+    acc = np.random.default_rng(1).random(len(frame)).round(3)
+    return frame.assign(metric="neg_logloss", mode="local", duration=range(20), seed=range(900, 920), acc=acc)
+
+
+INPUTS["results of the AutoML benchmark"] = Input(
+    one(automl), Read("framework", "fold", None, "result", ("task",), False, 2, 5, n_tasks=2, matched=True)
+)
+OF_TASKS = Read("framework", "fold", None, "result", ("task",), False, 2, 5, n_tasks=2, matched=True)
+for FIRST, SECOND in (("auc", "neg_logloss"), ("rmse", "mae")):
+    INPUTS[f"results of a metric of each task, {FIRST} and {SECOND}"] = Input(
+        one(lambda named=(FIRST, SECOND): automl().assign(metric=lambda each: np.repeat(named, len(each) // 2))),
+        replace(OF_TASKS, lower=SECOND == "mae"),
+    )
+INPUTS["results of metrics of which one is a loss"] = Input(
+    one(lambda: automl().assign(metric=lambda each: np.repeat(["auc", "rmse"], len(each) // 2))),
+    Asks("has 2 metrics", 2, {"--select metric=rmse": replace(OF_TASKS, lower=True, tasks=(), n_tasks=1)}),
+)
+INPUTS["results of two metrics"] = Input(
+    one(lambda: pd.concat([automl(), automl().assign(metric="rmse")])),
+    Asks("has 2 metrics", 2, {"--select metric=rmse": replace(OF_TASKS, lower=True)}),
+)
+
+
+def of_hyperfine() -> Files:
+    """Return what hyperfine 1.15 exports of two commands, each run six times."""
+    times = {"./old": [0.5, 0.51, 0.49, 0.52, 0.5, 0.48], "./new": [0.4, 0.41, 0.42, 0.39, 0.43, 0.38]}
+    results = [
+        {"command": name, "mean": float(np.mean(each)), "stddev": 0.01, "median": 0.5, "user": 0.1, "system": 0.1}
+        | {"min": min(each), "max": max(each), "times": each, "exit_codes": [0] * len(each)}
+        for name, each in times.items()
+    ]
+    return {"times.json": json.dumps({"results": results}, indent=2)}
+
+
+INPUTS["hyperfine"] = Input(of_hyperfine, Read("command", "run", None, "time", (), True, 2, 6, 1))
+INPUTS["hyperfine, a command that failed"] = Input(
+    lambda: {"times.json": of_hyperfine()["times.json"].replace("0,", "1,", 1)},
+    Read("command", "run", None, "time", (), True, 2, 6, 1),
+)
+
+
+def served(name: str, seed: int) -> str:
+    """Return what a benchmark of a server writes, one object a run."""
+    found = {"backend": name, "num_prompts": 100, "duration": 9.5 + seed, "output_throughput": 900.5 + seed}
+    return json.dumps(found | {"mean_ttft_ms": 50.25 - seed})
+
+
+INPUTS["a file of JSON of each run, throughput and latency"] = Input(
+    lambda: {f"logs/{name}-run{seed}.json": served(name, seed) for name in AB for seed in range(3)},
+    Asks(
+        "the score (duration or output_throughput or mean_ttft_ms)",
+        3,
+        {
+            "--value output_throughput": Read("algorithm", "run", runs=3),
+            "--value duration": Read("algorithm", "run", lower=True, runs=3),
+        },
+    ),
+)
+INPUTS["counts beside shares, as Weka has them"] = Input(
+    one(
+        lambda: rows(Key_Scheme=AB, Key_Run=range(6), value="Percent_correct").assign(
+            Number_correct=lambda each: each.Percent_correct * 2,
+            Percent_incorrect=lambda each: 5 - each.Percent_correct,
+        )[["Key_Scheme", "Key_Run", "Number_correct", "Percent_correct", "Percent_incorrect"]]
+    ),
+    Read("Key_Scheme", "Key_Run", None, "Percent_correct", (), False, 2, 6, 1),
+)
+INPUTS["accuracies called top1, as timm has them"] = Input(
+    one(
+        lambda: rows(model=AB, seed=range(3), epoch=range(3), value="eval_loss").assign(
+            eval_loss=lambda each: each.eval_loss + 9, eval_top1=lambda each: 70 + each.eval_loss, eval_top5=80.5
+        )
+    ),
+    Read("model", "seed", "epoch", "eval_top1", (), False, 2, 3, 3),
+)
+INPUTS["names with parentheses, as YOLO has them"] = Input(
+    lambda: {
+        f"logs/{name}_seed{seed}/results.csv": "            epoch,       metrics/mAP50(B),    metrics/mAP50-95(B)\n"
+        + "".join(f"{epoch:>23},{0.3 + epoch / 9:>23.5f},{0.2 + epoch / 9:>23.5f}\n" for epoch in range(3))
+        for name in AB
+        for seed in range(3)
+    },
+    Read("algorithm", "run", "epoch", "metrics/mAP50(B)", (), False, 2, 3, 3),
 )

@@ -77,7 +77,7 @@ INPUTS["an unknown column with several rows of each label"] = Input(
         {
             "--extra animal": Read("algorithm", "run", None, "accuracy", ("animal",), False, 2, 5, 1, 4),
             "--run animal --duplicates mean": Read("algorithm", "animal", None, "accuracy", (), False, 2, 4, 1),
-            "--run row": Read("algorithm", "row", None, "accuracy", (), False, 2, 40, 1),
+            "--run row": Read("algorithm", "row", None, "accuracy", (), False, 2, 20, 1),
         },
     ),
 )

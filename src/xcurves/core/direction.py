@@ -42,7 +42,10 @@ LOW = (
         "interval_score winkler_score hd95 hausdorff hausdorff_distance assd"
     )
 )
-MEASURES = names_in("accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed")
+MEASURES = names_in(
+    "accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed acc1 acc5 top1 "
+    "top5 prec1 prec5"
+)
 _GENERIC = names_in("score scores")
 HIGH = (
     MEASURES
@@ -68,6 +71,7 @@ _ENDINGS = names_in(
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
 _PERCENTILE = re.compile(r"p(?:50|9\d+)", re.IGNORECASE)  # by itself, of how long something takes
+_IN_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")  # mAP50(B), accuracy (test)
 _NEGATIVE = names_in("neg negative minus")
 _OPPOSITE = re.compile(r"(?:in|im|un|non)(?P<of>.+)")  # inaccuracy
 _ONE_MINUS = re.compile(r"\s*1\s*[-−]")  # 1 - accuracy
@@ -196,6 +200,9 @@ def _known_ending(name: object) -> tuple[list[str], str]:
             return [*words[:start], "neg"], opposite["of"]
     if "per" in words[1:]:  # of cost_per_success the first says it
         return _known_ending("_".join(words[: words.index("per")]))
+    plain = _IN_PARENTHESES.sub("", str(name))
+    if plain not in ("", str(name)):
+        return _known_ending(plain)
     return words, ""
 
 

@@ -137,7 +137,7 @@ def curves_of(
     # A dim without a column is none, but for runs that are numbered here.
     without = {dim: 0 for dim, column in dims.items() if column is None and dim not in runs.coords}
     curves = curves.isel(without, drop=True).rename(value)
-    curves = curves.assign_coords(_only_metrics(frame, named.used))
+    curves = curves.assign_coords(_metrics_said(frame, named, curves))
     _describe(curves, frame, column_of | {name: name for name in kept})
     curves = _with_what_was_found(curves, reading)
     if higher_is_better is not None:
@@ -177,13 +177,20 @@ def _with_what_was_found(curves: xr.DataArray, reading: Reading) -> xr.DataArray
     return curves
 
 
-def _only_metrics(frame: pd.DataFrame, used: Sequence[Any]) -> dict[str, Any]:
-    """Return the label of each unused column of metrics that has one only: it says what the scores are."""
-    return {
-        str(column): frame[column].iloc[0]
-        for column in frame
-        if is_metric(column) and column not in used and len(frame[column].unique()) == 1
-    }
+def _metrics_said(frame: pd.DataFrame, named: Named, curves: xr.DataArray) -> dict[str, Any]:
+    """Return the label of each unused column of metrics, the only one or that of each task: it says what scores are."""
+    said = dict[str, Any]()
+    for column in map(str, frame):
+        if not is_metric(column) or column in named.used:
+            continue
+        if len(frame[column].unique()) == 1:
+            said[column] = frame[column].iloc[0]
+        elif len(named.extra) == 1:
+            (task,) = named.extra
+            of_task = frame[[task, column]].drop_duplicates().set_index(task)[column]
+            if of_task.index.is_unique and of_task.notna().all():
+                said[column] = (task, labels.plain_labels(of_task.loc[curves[task].to_numpy()].to_numpy()))
+    return said
 
 
 def _at_grid(runs: xr.DataArray, grid: NDArray[np.float64], scores: NDArray[np.float64]) -> xr.DataArray:

@@ -29,6 +29,7 @@ from xcurves.core.names import (
     is_epoch,
     is_fold,
     is_item,
+    is_metric,
     is_part_of_data,
     is_step,
     is_trial,
@@ -70,6 +71,7 @@ _MEASURED = (
 )
 # Words of columns that are about a score, or a part of it.
 _ABOUT = names_in(
+    "number num "
     "std stddev sd se sem stderr var variance min max range median norm q1 q2 count len length rank threshold target "
     "scale weight coef coefficient best entropy grad pi alpha value actor critic policy time lr rate"
 )
@@ -77,6 +79,7 @@ _STATISTICS = _ABOUT | {"mean", "average"}
 _TIMES = ("ms", "s", "min", "h")
 UNIX = 1e8  # seconds since 1970, of which no training takes so many
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}")
+OF_METRIC = ("value", "result", "score")  # scores beside a column that says which metric each is
 # what pandas reads as the name of an index that was written
 NO_NAME = ("Unnamed: 0", "")
 
@@ -399,6 +402,9 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
     ]
     numbers = measured or numbers
     varied = [name for name in numbers if n_labels(frame[name]) > 1]
+    of_metric = [name for name in varied if name.casefold() in OF_METRIC and any(map(is_metric, frame))]
+    if len(of_metric) == 1:
+        return of_metric[0], [name for name in varied if looks_like_score(name) and name != of_metric[0]]
     if len(varied) == 1 or len(numbers) == 1:
         return (varied or numbers)[0], []
     ranked = sorted((rank, place) for place, name in enumerate(varied) if (rank := _score_rank(name)) is not None)

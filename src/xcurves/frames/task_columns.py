@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from xcurves.core.direction import says_higher
 from xcurves.core.doubts import MOST, Choice
 from xcurves.core.names import is_step, names_in, words_of
 from xcurves.frames.reading import Doubt, Found, as_list, compared, either
@@ -27,7 +28,10 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
     algorithm = found.roles.get("algorithm")
     if algorithm is None or found.unnamed is not None:
         return None
-    if any(map(names_score, columns)) or sum(map(says_statistic, columns)) > 1:
+    if (
+        any(names_score(name) or says_higher(name) is not None for name in columns)
+        or sum(map(says_statistic, columns)) > 1
+    ):
         return None
     if "score" in found.typed or _SCORE in found.frame:
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score, turned_words
+from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score, says_higher, turned_words
 from xcurves.core.doubts import MOST, Choice, how_many
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
@@ -65,7 +65,7 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
     """Return what to ask where a column says which score each row has: they are measured on no common scale."""
     typed = [name for role in (*ROLES, "passage", "coords") for name in as_list(found.typed.get(role))]
     names = as_list(told.metric)
-    if found.roles.get("score") == "value":
+    if str(found.roles.get("score")).casefold() in roles.OF_METRIC:
         names += [str(name) for name in found.frame if is_metric(name)]
     if found.items:
         names += [name for name in map(str, found.frame) if _names_metrics(found, name)]
@@ -73,7 +73,7 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
         if name in typed or name not in found.frame:
             continue
         labels = list(map(str, found.frame[name].dropna().unique()))
-        if len(labels) < 2:
+        if len(labels) < 2 or _is_of_tasks(found, name, labels):
             continue
         known = {role: column for role, column in found.roles.items() if column != name}
         known["tasks"] = [task for task in found.roles["tasks"] if task != name]
@@ -87,6 +87,14 @@ def _doubt_of_metrics(found: Found, told: Known) -> Doubt | None:
             choices.append(Choice({"select": (name, label)}, words))
         return Doubt({}, tuple(choices), f"has {len(labels)} {noun(name)}s ({either(labels)})")
     return None
+
+
+def _is_of_tasks(found: Found, name: str, labels: Sequence[str]) -> bool:
+    """Return whether each task has a metric of its own, and all have the same good end."""
+    tasks = [task for task in found.keys("tasks") if task != name]
+    if not tasks or len(set(map(says_higher, labels))) > 1:
+        return False
+    return not found.frame[[*tasks, name]].drop_duplicates().duplicated(tasks).any()
 
 
 def _names_metrics(found: Found, name: str) -> bool:

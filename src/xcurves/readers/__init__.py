@@ -61,6 +61,7 @@ SOURCES = (
     packages.WANDB_CHART,
     packages.CLEARML,
     packages.PYTEST_BENCHMARK,
+    packages.HYPERFINE,
     *packages.TABLES_OF_SCORES,
     *declared.GENERAL,
 )

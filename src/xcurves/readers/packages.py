@@ -14,10 +14,9 @@ from xcurves.readers.source import Source
 clearml, hydra, inspect_ai = later(__package__, "clearml", "hydra", "inspect_ai")
 keras_tuner, lm_eval, marl_eval = later(__package__, "keras_tuner", "lm_eval", "marl_eval")
 mlflow, optimizers, optuna, optuna_storages = later(__package__, "mlflow", "optimizers", "optuna", "optuna_storages")
-pytest_benchmark, rliable, rllib = later(__package__, "pytest_benchmark", "rliable", "rllib")
-sacred, score_tables, searches = later(__package__, "sacred", "score_tables", "searches")
-(stable_baselines3,) = later(__package__, "stable_baselines3")
-tensorboard, wandb = later(__package__, "tensorboard", "wandb")
+rliable, rllib, sacred, score_tables = later(__package__, "rliable", "rllib", "sacred", "score_tables")
+searches, stable_baselines3 = later(__package__, "searches", "stable_baselines3")
+tensorboard, timings, wandb = later(__package__, "tensorboard", "timings", "wandb")
 
 
 def _with_columns(*names: str) -> str:
@@ -357,8 +356,21 @@ PYTEST_BENCHMARK = Source(
     "JSON of --benchmark-json, or the files that --benchmark-autosave leaves",
     ("JSON",),
     files=("*.json",),
-    is_log=pytest_benchmark.is_log,
-    read_all=pytest_benchmark.read_times,
+    is_log=timings.is_benchmark,
+    read_all=timings.read_times,
+    value="time",
+    training=None,
+    units={"time": "s"},
+)
+
+HYPERFINE = Source(
+    "hyperfine",
+    "times of hyperfine",
+    "JSON of --export-json",
+    ("JSON",),
+    files=("*.json",),
+    is_log=timings.is_hyperfine,
+    read_run=timings.read_commands,
     value="time",
     training=None,
     units={"time": "s"},

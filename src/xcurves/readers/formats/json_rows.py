@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from xcurves.core.direction import looks_like_score
+from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.names import RUN_LABEL, dim_of
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.readers.formats.learning_curves import folds_of
@@ -200,7 +200,8 @@ def _rows_of(value: Any) -> pd.DataFrame | None:
     if alike and all(str(key).isdecimal() for key in value):
         return _of_records([value[key] for key in sorted(value, key=int)])
     row = dict(flat(value))
-    if not lists and any(looks_like_score(name) and isinstance(each, float) for name, each in row.items()):
+    scores = [name for name, each in row.items() if isinstance(each, float)]
+    if not lists and any(looks_like_score(name) or says_higher(name) is not None for name in scores):
         return pd.DataFrame([row])
     return None
 

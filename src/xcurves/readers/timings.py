@@ -1,9 +1,9 @@
-"""Saved results of pytest-benchmark: a time of each benchmark, the mean of its rounds, in each file."""
+"""Times of pytest-benchmark, of which each file has the mean of some rounds, and of hyperfine, which has each run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from xcurves.core.refusal import Refusal
 from xcurves.readers import logs
 from xcurves.readers.formats.json_rows import parse
-from xcurves.readers.log_files import check_cells, parsing
+from xcurves.readers.log_files import Run, check_cells, parsing
 from xcurves.readers.open_files import HEAD, beginning, read_text
 from xcurves.readers.packages import PYTEST_BENCHMARK
 
@@ -59,7 +59,25 @@ def _label(value: Any) -> Any:
     return match[1] if match else value
 
 
-def is_log(path: Path) -> bool:
-    """Return whether a file begins like saved results."""
+def is_benchmark(path: Path) -> bool:
+    """Return whether a file begins like saved results of pytest-benchmark."""
     head = beginning(path, HEAD).lstrip()
     return head.startswith(b"{") and b'"machine_info"' in head and b'"benchmarks"' in head
+
+
+def read_commands(files: Sequence[Path]) -> Run:
+    """Return a row for each run of each command, with its parameters; a run with another exit status has no time."""
+    rows = list[dict[str, Any]]()
+    for file in files:
+        for each in parse(read_text(file), file)["results"]:
+            codes = each.get("exit_codes") or [0] * len(each["times"])
+            about = {"command": each["command"]} | (each.get("parameters") or {})
+            for run, (time, code) in enumerate(zip(each["times"], codes, strict=True)):
+                rows.append({"run": run} | about | {"time": time if code == 0 else None})
+    return Run(check_cells(pd.DataFrame(rows), files[0]))
+
+
+def is_hyperfine(path: Path) -> bool:
+    """Return whether a file begins like what hyperfine exports."""
+    head = beginning(path, HEAD).lstrip()
+    return head.startswith(b"{") and b'"results"' in head and b'"command"' in head and b'"times"' in head
