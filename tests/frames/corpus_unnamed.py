@@ -283,11 +283,7 @@ INPUTS["folders of runs whose names cross two parts"] = Input(
 )
 INPUTS["names of environments come first"] = Input(
     lambda: {f"logs/{name}": curve(name, 0) for name in ENVIRONMENTS},
-    Asks(
-        "names do not say whether 'Ant-v4' or 'dqn' is the algorithm",
-        3,
-        {"{task}__{algorithm}__{run}": Read("algorithm", "run", "step", tasks=("task",), n_tasks=2)},
-    ),
+    Read("algorithm", "run", "step", tasks=("task",), n_tasks=2, says="names are task, algorithm and run"),
 )
 
 

@@ -51,7 +51,7 @@ def test_each_run_has_its_rows_and_nothing_after_them(rows: pd.DataFrame, curves
 def test_the_union_is_refused_beyond_ten_cells_for_each_score(
     rows: pd.DataFrame,
 ) -> None:
-    with refused("runs", cure=give(levels="run")):
+    with refused("runs", cure=call(".curves.align", 20, relative_to="budget")):
         xcurves.to_dataarray(rows, "score", extra="task")
     few = rows[rows.run < 5]  # of two algorithms: ten runs, so ten cells for each score
     assert xcurves.to_dataarray(few, "score", extra="task").notnull().sum() == len(few)

@@ -26,6 +26,7 @@ NUMBERED = re.compile(  # the words before a number need no mark before them, si
 RUN_LABEL = re.compile(r"(?:(?:seed|run|rep|trial|fold|cv|split|resample|version|s|r)[-_= ]?)?\d+", re.IGNORECASE)
 _FOLD_LABEL = re.compile(r"(?:fold|cv|split|resample)[-_= ]?\d+", re.IGNORECASE)
 _SEED = re.compile(r".*(?:seed|run|rep|[-_. ]s)[-_=. ]*\d+", re.IGNORECASE)
+_HAS_SEED = re.compile(r".*(?:seed|run|rep|[-_. /]s)[-_=. ]*\d+(?:[-_. /].*)?", re.IGNORECASE)
 _BRACES = re.compile(r"\{(\w+)(?:,((?:[^{}]|\{[\d,]+\})+))?\}")
 
 
@@ -370,14 +371,14 @@ def numbered_runs(names: Sequence[str]) -> pd.DataFrame | None:
         return None
     each = labels["run"].astype("int64").groupby(labels["algorithm"])
     are_counted = (each.min() <= 1) & (each.max() - each.min() == each.size() - 1)
-    if not are_counted.all() and not say_seeds(names):
+    if not are_counted.all() and not all(map(_SEED.fullmatch, names)):
         return None
     return labels
 
 
-def say_seeds(names: Sequence[str]) -> bool:
-    """Return whether all names end in a number that they call that of a run: sac_seed0, sac-s1."""
-    return all(map(_SEED.fullmatch, names))
+def have_seeds(names: Sequence[str]) -> bool:
+    """Return whether all names have a number that they call that of a run: sac_seed0, sac/s1, sac-s1_20261101."""
+    return all(map(_HAS_SEED.fullmatch, names))
 
 
 def seeds_in(names: Sequence[str]) -> pd.DataFrame | None:

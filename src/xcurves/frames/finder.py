@@ -13,12 +13,13 @@ from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
 from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import OF_TRIAL, dim_of, say_seeds, seeds_in
+from xcurves.core.names import OF_TRIAL, dim_of
 from xcurves.core.refusal import Cure, Refusal, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
-from xcurves.frames.reading import ARGUMENTS, NAME, ROLES, Found, Reading, as_list, columns_typed, no_column
+from xcurves.frames.names_in_column import cut_names, said_of_cut
+from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, columns_typed, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
@@ -259,23 +260,19 @@ class _Finder(Found):
         self.roles["algorithm"] = found
 
     def _cut_names_of_algorithms(self) -> None:
-        """Make columns of algorithm and run of names that have both, vit-seed0, where no column is of the runs."""
-        name = self.roles["algorithm"]
-        if name in (None, NAME) or "algorithm" in self.typed or {"algorithm", "run"} & {*self.frame, *self.missing}:
+        """Make columns of algorithm and run of names that have both, vit-seed0, where no column is one of them."""
+        algorithm, run = (self.roles[dim] for dim in ("algorithm", "run"))
+        name = algorithm or run
+        if name is None or None not in (algorithm, run) or self.matched or self.roles["tasks"]:
             return
-        if self.roles["run"] is not None or "run" in self.typed:
+        if {"algorithm", "run"} & {*self.typed, *self.missing}:
             return
-        names = self.frame[name].unique().tolist()
-        labels = seeds_in(names) if all(isinstance(each, str) for each in names) and say_seeds(names) else None
+        labels = cut_names(self.frame, name)
         if labels is None:
             return
-        for dim in ("algorithm", "run"):
-            label_of = dict(zip(names, labels[dim], strict=True))
-            self.frame = self.frame.assign(**{dim: self.frame[name].map(label_of)})
-            self.roles[dim] = dim
-        self.frame = self.frame.drop(columns=name)
-        first = labels.iloc[0]
-        self.made.append(f"{name} {names[0]} is algorithm {first['algorithm']}, run {first['run']}")
+        self.made.append(f"{name} {self.frame[name].iloc[0]} is {said_of_cut(labels)}")
+        self.frame = self.frame.drop(columns=name).assign(**labels)
+        self.roles |= {"algorithm": "algorithm", "run": "run"} | ({"tasks": ["task"]} if "task" in labels else {})
 
     def _constant_in_items(self) -> tuple[str, ...]:
         if len(self.items) != 1:

@@ -22,7 +22,8 @@ _RUN_NAME = re.compile(r"[a-z]+-[a-z]+-\d+", re.IGNORECASE)  # that Weights & Bi
 _OF_PLACE = re.compile(
     r"logs?|runs?|outputs?|multirun|results?|version_\d+|checkpoint-\d+|"
     r"train|training|eval|evaluation|test|val|valid|validation|dev|"
-    rf"\d{{4}}-?\d{{2}}-?\d{{2}}.*|\d{{2}}[-:_]\d{{2}}[-:_]\d{{2}}|{_HASH}",
+    r"\d{4}-?\d{2}-?\d{2}.*|\d{2}[-:_]\d{2}[-:_]\d{2}|[A-Z][a-z]{2}\d{2}_\d{2}-\d{2}-\d{2}.*|"
+    rf"(?:slurm|jobid|job|pid)[-_]?\d+|{_HASH}",
     re.IGNORECASE,
 )
 _MARKS = ("__", "_", "-", ".")  # between parts of names, the longest first
@@ -79,7 +80,7 @@ def labels_of(paths: Paths, *, asks_of_parts: bool = True, has_places: bool = Tr
         of_level[run] = "run"
     found = _levels(paths, of_level)
     if asks_of_parts and len(others) == 1 and "algorithm" in found.labels:
-        _ask_of_parts(paths, others[0], of_level, found.labels)
+        return _with_tasks(paths, others[0], of_level, found)
     return found
 
 
@@ -181,15 +182,16 @@ def _of_names(paths: Paths, index: int, *, asks_of_parts: bool) -> Levels | None
         found = _levels(paths, {index: "algorithm"})
         if asks_of_parts:  # how many runs an algorithm has may be said by rows
             several = paths._replace(said=paths.said | {"run"})
-            _ask_of_parts(several, index, {index: "algorithm"}, found.labels)
+            found = _with_tasks(several, index, {index: "algorithm"}, found)
         return found if "run" in paths.said else None
     parts = zip(names, labels["algorithm"], labels["run"], strict=True)
     if paths.fold is not None:
         labels[FOLD] = paths.levels[paths.fold]
     marks = sorted({name[len(algorithm) : -len(run)] for name, algorithm, run in parts})
+    found = Levels(labels, f"names are {listed(list(labels))}", _can_be_algorithms(labels, paths.said))
     if asks_of_parts and len(marks) == 1:
-        _ask_of_parts(paths, index, {index: f"{_ALGORITHM}{marks[0]}{{run}}"}, labels)
-    return Levels(labels, f"names are {listed(list(labels))}", _can_be_algorithms(labels, paths.said))
+        return _with_tasks(paths, index, {index: f"{_ALGORITHM}{marks[0]}{{run}}"}, found)
+    return found
 
 
 def _of_last_level(paths: Paths, kept: Sequence[int], *, asks_of_parts: bool) -> Levels | None:
@@ -331,19 +333,29 @@ def are_run_names(labels: Sequence[str]) -> bool:
     return len(labels) > 1 and len(set(labels)) == len(labels) and all(map(_RUN_NAME.fullmatch, labels))
 
 
-def _ask_of_parts(paths: Paths, index: int, of_level: Mapping[int, str], labels: pd.DataFrame) -> None:
-    """Ask which of two parts of the names of algorithms is the task, where each label of one is with each of the other.
+def _with_tasks(paths: Paths, index: int, of_level: Mapping[int, str], found: Levels) -> Levels:
+    """Return levels with the tasks that names of algorithms have in them, if each algorithm is with each task.
 
-    `of_level` says what levels are; that of `index` is the algorithm, or a pattern of algorithm and run.
+    Environments are tasks; which of two other parts is, is asked. `of_level` says what levels are; that of `index` is
+    the algorithm, or a pattern of algorithm and run.
     """
+    labels = found.labels
     names = labels["algorithm"].astype(str)
     for mark in _MARKS:
         parts = names.str.split(mark, expand=True, regex=False)
         if parts.isna().any(axis=None) or (parts == "").any(axis=None):
             continue
         varied = [place for place in range(parts.shape[1]) if len(parts[place].unique()) > 1]
-        if len(varied) == 2 and _is_crossed(parts[varied]):
+        if len(varied) != 2 or not _is_crossed(parts[varied]):
+            continue
+        rest = [place for place in varied if not _are_environments(parts[place].tolist())]
+        if len(rest) != 1 or "task" in labels:
             raise _question_of_parts(paths, index, of_level, labels, parts, varied, mark)
+        (task,) = set(varied) - set(rest)
+        labels = labels.assign(task=parts[task], algorithm=parts[rest[0]])
+        dims = [name for name in (*_NAMES, FOLD) if name in labels]
+        return Levels(labels[dims], f"names are {listed(dims)}", _can_be_algorithms(labels, paths.said))
+    return found
 
 
 def _is_crossed(parts: pd.DataFrame) -> bool:

@@ -366,12 +366,11 @@ def _dense(rows: Rows, runs: xr.DataArray, grid: NDArray[np.float64]) -> NDArray
                 UNSAID,
                 f"share few levels: with the levels of all runs, {len(rows.curve):,} scores take {n_cells:,} cells",
                 Cure(
-                    "Keep the levels of each run: ",
-                    give(levels="run"),
-                    ", or bring runs to common ones: ",
-                    give(on=Verbatim("[...]")),
-                    ", ",
-                    give(method="linear"),
+                    Words(
+                        "Keep the levels of each run, levels='run', and bring runs to common ones: ",
+                        "Bring runs to common ones: ",
+                    ),
+                    call(".curves.align", 20, relative_to="budget"),
                 ),
             )
     return at_levels(rows, runs.size, grid, None, None)

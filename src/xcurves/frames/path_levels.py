@@ -18,14 +18,19 @@ SETTINGS_ON_FOLDS: Readings = (
     ({"run": TRIAL, "duplicates": "mean"}, "runs are settings, as if drawn at random"),
 )
 _STAMP = r"20\d\d-?[01]\d-?[0-3]\d(?:[-_T ]?[0-2]\d[-_:h]?[0-5]\d(?:[-_:m]?[0-5]\d)?)?"
+# as the SummaryWriter of TensorBoard calls folders: the host comes next
+_WRITER = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[0-3]\d_[0-2]\d-[0-5]\d-[0-5]\d"
 _IN_FOLD = re.compile(  # tree_fold0
     r"(?P<one>.+?)(?P<mark>[-_. ]*fold[-_= ]?|[-_. ]+(?:cv|split|resample)[-_= ]?)(?P<other>\d+)", re.IGNORECASE
 )
-# What stands before and behind a mark in names that say two things: when a run began, and its fold.
-_PARTS = (
+# What stands before and behind a mark in names that say two things: when a run began, its job and its fold.
+_BEFORE = (
+    re.compile(rf"(?P<one>{_WRITER}_[^_]+)(?P<mark>_)(?P<other>(?!(?:seed|run|s|r)?[-_]?\d+$).*[^\W\d_].*)"),
+    re.compile(rf"(?P<one>{_WRITER}|{_STAMP})(?P<mark>[-_. ]+)(?P<other>.*[^\W\d_].*)"),
+)
+_BEHIND = (
+    re.compile(r"(?P<one>.*[^\W\d_].*?)(?P<mark>[-_. ]+)(?P<other>(?:slurm|jobid|job|pid)[-_]?\d+)"),
     re.compile(rf"(?P<one>.*[^\W\d_].*?)(?P<mark>[-_. ]+)(?P<other>{_STAMP})"),
-    re.compile(rf"(?P<one>{_STAMP})(?P<mark>[-_. ]+)(?P<other>.*[^\W\d_].*)"),
-    _IN_FOLD,
 )
 
 
@@ -114,7 +119,7 @@ def paths_of(
 
 def _cut(level: list[str]) -> tuple[list[list[str]], list[str], bool]:
     """Return the parts of names that say two things alike, the marks between them, and whether the last is a fold."""
-    for pattern in _PARTS:
+    for pattern in (*_BEHIND, *_BEFORE, _IN_FOLD):
         found = [match for name in level if (match := pattern.fullmatch(name))]
         marks = sorted({match["mark"] for match in found})
         if len(found) < len(level) or len(marks) > 1:
@@ -122,7 +127,10 @@ def _cut(level: list[str]) -> tuple[list[list[str]], list[str], bool]:
         one, other = ([match[part] for match in found] for part in ("one", "other"))
         if pattern is _IN_FOLD and len(set(other)) > 1:
             return [one, other], marks, True
-        if pattern is not _IN_FOLD:
+        if pattern in _BEFORE:
+            parts, between, is_fold = _cut(other)
+            return [one, *parts], [*marks, *between], is_fold
+        if pattern in _BEHIND:
             parts, between, is_fold = _cut(one)  # tree_fold0_20261101
             return [*parts, other], [*between, *marks], is_fold
     return [level], [], False

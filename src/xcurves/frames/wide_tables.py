@@ -14,6 +14,7 @@ from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import FIND
 from xcurves.core.names import compiled, dim_of, names_in, seeds_in, words_of
+from xcurves.frames.names_in_column import with_cut_columns
 from xcurves.frames.reading import Doubt, as_list, columns_in
 from xcurves.frames.roles import (
     NO_NAME,
@@ -177,7 +178,7 @@ def as_rows(
     """
     named = [*(name for given in dims.values() for name in as_list(given)), *kept]
     if columns is None:
-        tidy = with_cut_names(frame, named)
+        tidy = with_cut_names(with_cut_columns(frame, named), named)
         return with_rows(tidy, named, _of_runs(tidy, named, dims)), []
     tidy = with_rows(frame, named)
     single = {dim: column for dim, column in dims.items() if isinstance(column, str)}
