@@ -150,7 +150,7 @@ def test_columns_of_algorithms_and_runs_are_guessed_and_said():
     chosen = read.frame.query("algorithm == 'adam' and run == 2").sort_values("step")["score"]
     np.testing.assert_array_equal(chosen, frame["adam_seed2"])
     of_runs = read_frame(table(["fold0", "fold1"], method=["a", "b"], step=[1, 1]))
-    assert (of_runs.algorithm, of_runs.run, of_runs.doubt) == ("method", "run", None)
+    assert (of_runs.algorithm, of_runs.run, of_runs.matched, of_runs.doubt) == ("method", "fold", "fold", None)
 
 
 def test_columns_of_logs_are_no_wide_table():

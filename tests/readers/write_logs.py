@@ -421,15 +421,18 @@ def test_pop(benchmark, pop, n):
 
 def pytest_benchmark(root):
     """Two functions and two lengths of a list, timed five times; the files say nothing of the machine."""
+    import os
     import subprocess
 
     folder = Path(mkdtemp())
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     (folder / "test_pop.py").write_text(BENCHMARK)
     hook = "def pytest_benchmark_update_machine_info(config, machine_info):\n    machine_info.clear()\n"
     (folder / "conftest.py").write_text(hook)
     for number in range(5):
         saved = f"--benchmark-json={root.resolve() / f'{number:04d}.json'}"
-        subprocess.run([sys.executable, "-m", "pytest", "-q", saved], cwd=folder, check=True, capture_output=True)
+        command = [sys.executable, "-m", "pytest", "-q", saved]
+        subprocess.run(command, cwd=folder, env=outside, check=True, capture_output=True)
 
 
 WRITERS = {

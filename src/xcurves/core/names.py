@@ -180,6 +180,11 @@ def is_epoch(name: object) -> bool:
     return last_word(name) in ("epoch", "epochs")
 
 
+def is_checkpoint(name: object) -> bool:
+    """Return whether a name is that of saved states of a training, whose labels may say the step: step5000."""
+    return last_word(name) in ("checkpoint", "ckpt")
+
+
 def is_trial(name: object) -> bool:
     """Return whether a name is that of the number of a trial."""
     return _ends_like(name, TRIALS)

@@ -263,12 +263,12 @@ class _Finder(Found):
         """Make columns of algorithm and run of names that have both, vit-seed0, where no column is one of them."""
         algorithm, run = (self.roles[dim] for dim in ("algorithm", "run"))
         name = algorithm or run
-        if name is None or None not in (algorithm, run) or self.matched or self.roles["tasks"]:
+        if name is None or None not in (algorithm, run) or self.matched:
             return
         if {"algorithm", "run"} & {*self.typed, *self.missing}:
             return
         labels = cut_names(self.frame, name)
-        if labels is None:
+        if labels is None or ("task" in labels and self.roles["tasks"]):
             return
         self.made.append(f"{name} {self.frame[name].iloc[0]} is {said_of_cut(labels)}")
         self.frame = self.frame.drop(columns=name).assign(**labels)

@@ -22,18 +22,21 @@ def cut_names(frame: pd.DataFrame, name: str) -> dict[str, pd.Series[Any]] | Non
 
     Names of runs may end in any number, others say that it is that of a seed.
     """
-    if name in _NEVER or is_fold(name) or (_MADE - {name}) & {*map(str, frame)}:
+    if name in _NEVER or is_fold(name):
         return None
     names = frame[name].unique().tolist()
     if not all(isinstance(each, str) for each in names) or not (dim_of(name) == "run" or have_seeds(names)):
         return None
     from xcurves.frames.run_labels import name_runs  # which most frames do without
 
+    places = [tuple(filter(None, each.split("/"))) for each in names]
     try:
-        named = name_runs([tuple(filter(None, each.split("/"))) for each in names], pd.DataFrame(index=range(len(names))))
+        named = name_runs(places, pd.DataFrame(index=range(len(names))))
     except Doubtful:
         return None
     if named is None or not {"algorithm", "run"} <= {*named.labels} <= _MADE:
+        return None
+    if ({*named.labels} - {name}) & {*map(str, frame)}:
         return None
     if named.labels["algorithm"].value_counts().min() < _FEWEST:
         return None

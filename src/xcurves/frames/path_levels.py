@@ -23,13 +23,14 @@ _WRITER = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[0-3]\d_[0-2]\d-[
 _IN_FOLD = re.compile(  # tree_fold0
     r"(?P<one>.+?)(?P<mark>[-_. ]*fold[-_= ]?|[-_. ]+(?:cv|split|resample)[-_= ]?)(?P<other>\d+)", re.IGNORECASE
 )
+_JOB = r"(?:slurm|jobid|job|pid)[-_]?\d+"
 # What stands before and behind a mark in names that say two things: when a run began, its job and its fold.
 _BEFORE = (
     re.compile(rf"(?P<one>{_WRITER}_[^_]+)(?P<mark>_)(?P<other>(?!(?:seed|run|s|r)?[-_]?\d+$).*[^\W\d_].*)"),
-    re.compile(rf"(?P<one>{_WRITER}|{_STAMP})(?P<mark>[-_. ]+)(?P<other>.*[^\W\d_].*)"),
+    re.compile(rf"(?P<one>{_WRITER}|{_STAMP}|{_JOB})(?P<mark>[-_. ]+)(?P<other>.*[^\W\d_].*)"),
 )
 _BEHIND = (
-    re.compile(r"(?P<one>.*[^\W\d_].*?)(?P<mark>[-_. ]+)(?P<other>(?:slurm|jobid|job|pid)[-_]?\d+)"),
+    re.compile(rf"(?P<one>.*[^\W\d_].*?)(?P<mark>[-_. ]+)(?P<other>{_JOB})"),
     re.compile(rf"(?P<one>.*[^\W\d_].*?)(?P<mark>[-_. ]+)(?P<other>{_STAMP})"),
 )
 

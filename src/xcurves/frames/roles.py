@@ -24,6 +24,7 @@ from xcurves.core.names import (
     confusable,
     dim_of,
     ending_of,
+    is_checkpoint,
     is_clock,
     is_elapsed,
     is_epoch,
@@ -234,7 +235,7 @@ def find_trainings(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     """Return the columns that may be training: steps before epochs before time."""
     known = names_of_dim("training")
     free = [name for name in numeric_columns(frame) if name not in used]
-    found = [name for name in free if rank_of(name, known) is not None or is_elapsed(name)]
+    found = [name for name in free if rank_of(name, known) is not None or is_elapsed(name) or is_checkpoint(name)]
     found = [name for name in found if not (_NO_STEP | OF_ANSWERS) & set(words_of(name))]
     found = [name for name in found if n_labels(frame[name]) > 1] or found
     return sorted(found, key=lambda name: (name != "training", _step_rank(name)))

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score, says_higher, turned_words
-from xcurves.core.doubts import MOST, Choice, how_many
+from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
 from xcurves.core.names import TRIAL, compiled, confusable, dim_of, ending_of, is_clock, is_item, is_metric, is_step
@@ -31,6 +31,7 @@ from xcurves.frames.reading import (
 from xcurves.frames.roles import likeliest, n_labels
 from xcurves.frames.row_order import doubt_of_order
 from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed
+from xcurves.frames.wide_columns import has_part, numbered_scores
 from xcurves.frames.wide_tables import wide_pattern
 from xcurves.say.numbers import listed as in_words
 
@@ -47,6 +48,7 @@ def doubt_of(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:
         _doubt_of_metrics(found, told)
         or _doubt_of_roles(found)
         or _doubt_of_likenesses(found, given)
+        or _doubt_of_numbers(found, given)
         or _doubt_of_design(found, given, told)
         or _doubt_of_direction(found, given, told)
     )
@@ -113,13 +115,13 @@ def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> D
         return None
     named = {role: found.typed[role] for role in (*ROLES, "passage", "coords") if role in found.typed}
     pattern, columns = wide_pattern(given, named)
-    if pattern is None or not (is_asked or "{run}" in pattern.text):
+    if pattern is None or not (is_asked or has_part(pattern.text, "run")):
         return None
     matches = [match for name in columns if (match := compiled(pattern.text).fullmatch(str(name)))]
     dims = [dim for dim in ("algorithm", "run") if dim in matches[0].groupdict()]
     settles: dict[str, Any] = {"columns": pattern.text}
     if pattern.scores:
-        settles["score"] = pattern.scores[0]
+        settles["score"] = likeliest(pattern.scores)[0]
     compares = ", ".join(how_many(len({match[dim] for match in matches}), dim) for dim in dims)
     labels = found.roles.get("algorithm")
     if "algorithm" in dims and labels in given and "tasks" not in named:  # which are of something else then
@@ -195,6 +197,25 @@ def _doubt_of_design(found: Found, given: pd.DataFrame, told: Known) -> Doubt | 
         question += f"; {measured[0]} is text, first {cell!r}: write it as numbers if it is the score"
     choices = [Choice({"score": name}, compared(found.frame, found.roles)) for name in (*times, score)]
     return Doubt({}, tuple(choices[:MOST]), question)
+
+
+def _doubt_of_numbers(found: Found, given: pd.DataFrame) -> Doubt | None:
+    """Return what to ask where the score is the first of columns acc_0, acc_1, ...: runs, or other scores."""
+    score = found.roles.get("score")
+    if score is None or "score" in found.typed or score not in given or found.roles.get("run") is not None:
+        return None
+    pattern = numbered_scores([str(name) for name in given.select_dtypes("number")], score)
+    if pattern is None:
+        return None
+    n_runs = sum(compiled(pattern).fullmatch(str(name)) is not None for name in given)
+    without = compared(found.frame, found.roles | {"run": None}).rpartition(", ")[0]
+    choices = (
+        Choice(
+            {"columns": pattern, "score": pattern.partition("{")[0][:-1]}, f"{without}, {runs_each(n_runs, n_runs)}"
+        ),
+        Choice({"score": score}, compared(found.frame, found.roles)),
+    )
+    return Doubt({}, choices, f"does not say whether columns such as {score} are runs")
 
 
 def _doubt_of_direction(found: Found, given: pd.DataFrame, told: Known) -> Doubt | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from xcurves.core import provenance
 from xcurves.core.direction import MADE_NAME, SCORE
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
-from xcurves.core.names import compiled, dim_of, join_labels, short_name, whole_numbers
+from xcurves.core.names import compiled, dim_of, is_checkpoint, join_labels, short_name, whole_numbers
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
 from xcurves.frames.reading import OF_FRAME, THE_FRAME, no_column
 from xcurves.frames.roles import is_mostly_measured
@@ -29,6 +30,10 @@ VALUE = "{value}"
 _ROW, _COLUMN, _VALUE = "_xcurves_row", "_xcurves_column", "_xcurves_value"  # no column has these names
 
 
+_OF_FOLDS = re.compile(r"(?:fold|split|resample)[-_ ]?\{run", re.IGNORECASE)
+FOLD = "fold"  # what runs are called whose columns say so
+
+
 def to_long(
     frame: pd.DataFrame,
     value: str,
@@ -41,12 +46,14 @@ def to_long(
     `columns` is a pattern, or maps one dim to columns; `dims` has the column of each dim, those of tasks under their
     own names; columns of `kept`, of dims and of text hold no scores.
     """
+    if isinstance(columns, str) and "run" not in dims and _OF_FOLDS.search(columns) and FOLD not in frame:
+        dims = {**dims, "run": FOLD}
     used = [name for name in [*dims.values(), *kept] if name is not None]
     frame = without_text_summaries(with_means_of_cells(frame))
     parts = parts_of(frame, columns, used)
     frame = without_summaries(frame, list(parts.index))
     made = {part: dims.get(part) or part for part in parts.columns}
-    rest = [name for name in frame if name not in parts.index]
+    rest = [name for name in frame if name not in [*parts.index, *_sums_beside(frame, columns, parts, used)]]
     taken = [name for name in (value, *made.values()) if name in rest]
     if taken:
         raise Refusal(
@@ -60,6 +67,15 @@ def to_long(
     tidy = pd.concat([labels, long], axis=1)
     tidy.attrs = dict(frame.attrs)
     return tidy
+
+
+def _sums_beside(frame: pd.DataFrame, columns: Columns, parts: pd.DataFrame, used: Sequence[str]) -> list[str]:
+    """Return the columns that fit a pattern and sum up others, which are left out."""
+    if not isinstance(columns, str) or "{" not in columns:
+        return []
+    pattern = compiled(columns, "columns")
+    free = [name for name in frame.select_dtypes("number") if name not in used]
+    return [name for name in summary_columns(free) if name not in parts.index and pattern.fullmatch(str(name))]
 
 
 def _cure_of_taken(name: str, *, is_score: bool) -> Cure:
@@ -82,7 +98,8 @@ def as_asked(
     `values` are those that are named, none for what the pattern says, or for no name; `extra` are columns of tasks.
     """
     # Columns that are named like runs, training or tasks hold no scores.
-    kept = [*extra, *(name for name in map(str, frame) if dim_of(name) is not None and name not in extra)]
+    others = [name for name in map(str, frame) if name not in extra]
+    kept = [*extra, *(name for name in others if dim_of(name) is not None or is_checkpoint(name))]
     has_values = isinstance(columns, str) and VALUE in columns
     if len(values) < 2 and not has_values:
         if values:

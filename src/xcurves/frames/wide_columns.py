@@ -17,6 +17,7 @@ _RUN = re.compile(
     r"(?P<before>.*?)(?P<word>(?<![^\W_])(?:seed|run|rep|repeat|fold|split|trial)[-_ ]?)(?P<run>\d+)(?P<after>\D.*|)",
     re.IGNORECASE,
 )
+_SHORT_RUN = re.compile(r"(?P<before>.+[-_. ])(?P<word>s)(?P<run>\d+)(?P<after>[-_. ].+)")  # adamw_s0_val_loss
 _SEPARATORS = ("_", "/", ".", "-", " ", ":", "~")
 _MOST_WORDS = 3  # of a name that are the score
 IsScore = Callable[[str], bool]
@@ -51,7 +52,9 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
         first, second = (set(labels) for labels in zip(*found, strict=True)) if found else (set(), set())
         if len(found) == len(names) and min(len(first), len(second)) > 1:  # of keys within keys, or headers of two rows
             return Pattern(text)
-    matches = [match for name in names if (match := _RUN.fullmatch(name))]
+    matches, run = [match for name in names if (match := _RUN.fullmatch(name))], "{run}"
+    if not matches:
+        matches, run = [match for name in names if (match := _SHORT_RUN.fullmatch(name))], "{run,\\d+}"
     if len(matches) < len(names):
         return _pattern_of(names, is_score)
     words = {match["word"] for match in matches}
@@ -60,9 +63,27 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
     after = _pattern_of([match["after"] for match in matches], is_score)
     if len(words) > 1 or len(runs) < 2 or before is None or after is None:
         return None
-    made = before.text + words.pop() + "{run}" + after.text
-    parts = re.findall(r"\{\w+\}", made)
-    return Pattern(made, before.scores or after.scores) if len(set(parts)) == len(parts) else None
+    parts = re.findall(r"\{\w+\}", before.text + after.text)
+    if len(set(parts)) < len(parts):
+        return None
+    return Pattern(before.text + words.pop() + run + after.text, before.scores or after.scores)
+
+
+def numbered_scores(names: Sequence[str], score: str) -> str | None:
+    """Return the pattern of columns acc_0, acc_1, ... of which one is the score: runs, or parts of it; else None."""
+    match = re.fullmatch(r"(.*[^\W\d_])([-_. ])(\d+)", score)
+    if match is None:
+        return None
+    base = f"{match[1]}{match[2]}"
+    numbers = sorted(int(each[1]) for name in names if (each := re.fullmatch(rf"{re.escape(base)}(\d+)", name)))
+    if len(numbers) < 2 or numbers[0] > 1 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return None
+    return f"{base}{{run,\\d+}}"
+
+
+def has_part(pattern: str, part: str) -> bool:
+    """Return whether a pattern of names has a part: {run}, or {run,...}."""
+    return re.search(rf"\{{{part}[,}}]", pattern) is not None
 
 
 def names_run(name: str) -> bool:

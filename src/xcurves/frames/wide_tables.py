@@ -29,6 +29,7 @@ from xcurves.frames.wide import Columns, as_asked, of_nameless
 from xcurves.frames.wide_columns import (
     Pattern,
     fitting_pattern,
+    has_part,
     n_rows_of_scores,
     names_run,
     runs_pattern,
@@ -67,7 +68,7 @@ def long_form(frame: pd.DataFrame, known: Mapping[str, Any]) -> tuple[pd.DataFra
     has_algorithm = "algorithm" in known or "algorithm" in named.values()
     if found is None or ("{algorithm}" in found.text) == has_algorithm:
         return frame, ""
-    if "{run}" in found.text:
+    if has_part(found.text, "run"):
         return of_nameless(frame, found.text, {}), f", columns are {found.text}"
     if "{algorithm}" not in found.text:
         return frame, ""
@@ -87,7 +88,7 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern
     if len(scores) < 2 or broken or any(map(says_statistic, scores)):
         return None, []
     pattern = fitting_pattern(scores, names_score)
-    parts = [dim for dim in ("algorithm", "run") if pattern and f"{{{dim}}}" in pattern.text]
+    parts = [dim for dim in ("algorithm", "run") if pattern and has_part(pattern.text, dim)]
     if pattern is None or not parts or any(dim in given or dim in named.values() for dim in parts):
         return None, []
     if pattern.text == "{algorithm}" and any(says_higher(name) is not None for name in scores):

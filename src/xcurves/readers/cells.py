@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xcurves.core.direction import says_higher
-from xcurves.core.names import dim_of, is_clock, is_step
+from xcurves.core.names import dim_of, is_checkpoint, is_clock, is_step
 from xcurves.core.refusal import UNSAID, Choices, Refusal, give
 from xcurves.core.validation import check_choice
 
@@ -83,6 +83,10 @@ def as_numbers(rows: pd.DataFrame) -> pd.DataFrame:
         cells = sorted({*texts.values()} - gaps)
         if not cells or any(map(_NAME.fullmatch, cells)):
             continue  # 01 is the name of something
+        if is_step(name) or is_checkpoint(name):
+            plain = _without_word(cells)
+            texts = {cell: plain.get(text, text) for cell, text in texts.items()}
+            cells = list(map(plain.__getitem__, cells))
         numbers = _numbers(cells, str(name))
         if numbers is None and _measures(name, column):
             numbers, unit = with_one_unit(cells)
@@ -97,6 +101,15 @@ def as_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     if units:
         changed.attrs = rows.attrs | {"units": units}
     return changed
+
+
+def _without_word(cells: Sequence[str]) -> dict[str, str]:
+    """Return labels of steps without the word before their number, if all have the same: step5000, epoch-3."""
+    found = [re.fullmatch(r"([A-Za-z]+)[-_ ]?(\d.*)", cell) for cell in cells]
+    words = {match[1] for match in found if match}
+    if not all(found) or len(words) > 1:
+        return {cell: cell for cell in cells}
+    return {cell: match[2] for cell, match in zip(cells, found, strict=True) if match}
 
 
 def _texts(cells: Iterable[Any]) -> dict[Any, str] | None:

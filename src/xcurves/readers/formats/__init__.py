@@ -58,6 +58,7 @@ _NO_LOGS = (  # how names of files begin that are no logs
     ),
     *("wandb-summary", "wandb-metadata"),
 )
+_LONG_HEAD = 1 << 20
 # what a file of a format holds
 SCORES, RUN, LINES = "a row for each score", "one run", "lines with a step"
 
@@ -169,6 +170,10 @@ def looks_like(path: Path) -> Look:
         return Look("", "an empty file")
     if head.startswith(b"SQLite format 3"):
         return Look("SQLite", "a database of another program, or a damaged one")
+    if head.startswith(b"PK") and b"xl/" in beginning(path, _LONG_HEAD):
+        return Look("", "a spreadsheet: save each sheet as CSV")
+    if head.startswith(b"\x80") and path.suffix in (".pkl", ".pickle"):
+        return Look("", "a pickle, which is never loaded: save its table as CSV")
     if head.startswith(b"PK"):
         return Look("npz", "a zip file without arrays, or a damaged one")
     if b"\0" in head and not head.startswith(delimited.BOMS):

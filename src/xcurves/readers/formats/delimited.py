@@ -25,6 +25,7 @@ _MOST_LONG = 2000
 # below the header of a table in Markdown
 _RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")
 _NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?|(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
+_WITH_SPREAD = re.compile(r"\d+(?:\.\d+)?\s*%?\s*(?:±|\+/?-|\\pm)\s*\d.*")  # 98.3 ± 1.4
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 BOMS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 
@@ -56,7 +57,8 @@ def begins(head: bytes, path: Path) -> bool:
         return False
     if dialect.has_header and any(_NUMBER.fullmatch(name) for name in rows[0]):
         return False
-    return any(all(_is_number(cell) for cell in column) for column in zip(*rows[dialect.has_header :], strict=True))
+    columns = list(zip(*rows[dialect.has_header :], strict=True))
+    return any(all(_is_number(cell) or _WITH_SPREAD.fullmatch(cell) for cell in column) for column in columns)
 
 
 def has_fields(head: bytes, path: Path) -> bool:
@@ -130,20 +132,22 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
 def _names_of_levels(rows: Sequence[Sequence[str]]) -> tuple[list[str], int]:
     """Return one name of each column, and how many first rows say them, where pandas wrote columns of two levels.
 
-    ,ppo,ppo,sac,sac above ,0,1,0,1 are ppo/0, ppo/1, sac/0, sac/1; a third row with the name of the index alone may be
+    ,ppo,ppo,sac,sac above ,0,1,0,1 are ppo/0, ppo/1, sac/0, sac/1; a third row with the names of the index alone may be
     below. No name and 0 if they are no levels.
     """
-    if len(rows) < 3 or len(rows[0]) < 3 or len(rows[0]) != len(rows[1]):
+    if len(rows) < 3 or len({len(row) for row in rows[:3]}) > 1:
         return [], 0
     first, second, third = rows[:3]
-    pairs = list(zip(first[1:], second[1:], strict=True))
-    if len(set(first[1:])) == len(pairs) or len(set(pairs)) < len(pairs) or not all(map(all, pairs)):
+    n_named = next((place for place, cell in enumerate(third) if not cell), 0)
+    has_index = n_named > 0 and not any(third[n_named:])
+    n_index = n_named if has_index else 1
+    pairs = list(zip(first[n_index:], second[n_index:], strict=True))
+    if len({name for name, _ in pairs}) == len(pairs) or len(set(pairs)) < len(pairs) or not all(map(all, pairs)):
         return [], 0
-    has_index = bool(third[0]) and not any(third[1:])
-    are_labels = all(cell.isdecimal() or not _is_number(cell) for cell in second[1:])
+    are_labels = all(cell.isdecimal() or not _is_number(cell) for _, cell in pairs)
     if not are_labels or (second[0] and not has_index):
         return [], 0
-    return [third[0] if has_index else "", *map("/".join, pairs)], 2 + has_index
+    return [*(third[:n_index] if has_index else [""]), *map("/".join, pairs)], 2 + has_index
 
 
 def _with_names(data: bytes, names: Sequence[str], n_lines: int, delimiter: str) -> bytes:

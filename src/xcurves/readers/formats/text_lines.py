@@ -29,10 +29,11 @@ _WRITTEN = rf"(?:[-+]?\d++(?:,\d++)++(?:\.\d++)?+(?:e[-+]?\d++)?+|{_NUM})"
 _BEFORE = re.compile(
     r"(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d(?:T\d\d:\d\d)?[^A-Za-z\[(]*+(?:Z\b)?"
     r"|[\[(]?\d\d:\d\d:\d\d[\d.,]*+[\])]?"
-    r"|\[?(?:INFO|DEBUG)\b\]?(?::[\w.]{1,80}+:|\s{1,9}+[\w.]{1,80}+:(?=\s{1,9}(?:[A-Za-z]|-\s)))?+"
-    r"|[\w.]{1,80}+\s-\s(?=(?:INFO|DEBUG)\b)|[-\s:|]++)*+",
+    r"|\[?(?:INFO|DEBUG)\b\]?(?::[\w.-]{1,80}+:|\s{1,9}+[\w.-]{1,80}+:(?=\s{1,9}(?:[A-Za-z]|-\s)))?+"
+    r"|\w[\w.-]{0,80}+\s-\s(?=(?:INFO|DEBUG)\b)|[-\s:|]++)*+",
     re.IGNORECASE,
 )
+_SUMS_UP = re.compile(r"est iteration is:\s*$")  # of LightGBM, which prints that line again below
 _DONE = re.compile(r"\s*+(?:done|ended|finished|completed?)\b[\s.:,|-]*+", re.IGNORECASE)  # behind a step
 _OF_MOST = r"(?:\s*+/\s*+\d++(?:,\d{3})*+)"  # 3/10,000
 _STEP = re.compile(
@@ -90,8 +91,11 @@ def read(data: bytes, path: Path) -> Run:
 
 def said_by_line(lines: Iterable[str]) -> Iterator[tuple[int, Said | None]]:
     """Yield the number of each line that is not blank, and what it says; None where it has no step and number."""
-    epoch, of_packages = None, PackageLines()
+    epoch, of_packages, sums_up = None, PackageLines(), False
     for number, line in enumerate(lines, 1):
+        is_repeated, sums_up = sums_up, _SUMS_UP.search(line) is not None
+        if is_repeated:
+            continue
         line = line.rstrip("\r").rpartition("\r")[2].rpartition("\b")[2].strip()
         if len(line) > _LONGEST_LINE:
             yield number, None
