@@ -39,7 +39,8 @@ LOW = (
     | names_in(
         "latency time times duration runtime elapsed wall walltime seconds cost costs distance violation violations kl "
         "divergence rank gap time_to_target l1 l2 failure failures davies_bouldin davies_bouldin_score energy_score "
-        "interval_score winkler_score hd95 hausdorff hausdorff_distance assd"
+        "interval_score winkler_score hd95 hausdorff hausdorff_distance assd makespan aic aicc bic pinball wasserstein "
+        "chamfer kldiv kl_div min_dcf miss misses"
     )
 )
 MEASURES = names_in(

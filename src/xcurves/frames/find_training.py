@@ -31,7 +31,8 @@ def find_training(so_far: Found, told: Known) -> None:
     if score is None:
         return
     if not found:
-        if so_far.runs and so_far.scored.duplicated(so_far.runs).any():
+        n_rows = so_far.scored.groupby(so_far.runs, observed=True).size() if so_far.runs else pd.Series([0])
+        if n_rows.median() > 1:  # a single run that was made again is no curve
             _order_by_clock(so_far, so_far.scored, "", so_far.runs)
         return
     training = roles.of_score(so_far.frame, found, score)

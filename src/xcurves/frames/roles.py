@@ -72,7 +72,7 @@ _MEASURED = (
 )
 # Words of columns that are about a score, or a part of it.
 _ABOUT = names_in(
-    "number num "
+    "number num inner "
     "std stddev sd se sem stderr var variance min max range median norm q1 q2 count len length rank threshold target "
     "scale weight coef coefficient best entropy grad pi alpha value actor critic policy time lr rate"
 )

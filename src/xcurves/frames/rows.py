@@ -154,7 +154,8 @@ def _repeats(frame: pd.DataFrame, rows: Rows, order: NDArray[np.int64], named: N
         question = f"{say_unused(frame, apart)}, and {question}"
         choices = choices_of(frame, apart, named)
     elif "run" in named.dims and "columns" not in named.given:
-        choices = choices_by_order(frame, named)
+        if frame.groupby(named.keys, observed=True).size().median() > 1:  # else a few were written twice
+            choices = choices_by_order(frame, named)
         if choices:
             ways.reverse()
         else:

@@ -155,6 +155,8 @@ def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str
     if column.isna().any() or n_labels(column) > _MOST_LABELS or varies(found.scored, found.runs, name):
         return False
     n_runs = runs.groupby([*groups, name], observed=True).size()
+    if n_runs.max() == 1 and n_labels(column) == len(runs):
+        return False  # the name of each run
     if _is_setting(runs, name) and n_runs.min() > 1:
         return True  # algorithms may have settings of their own
     has_each = len(n_runs) == len(runs[list(groups)].drop_duplicates()) * n_labels(column)
@@ -200,6 +202,8 @@ def _readings_of_factors(found: Found, names: Sequence[str]) -> list[dict[str, A
     """Return what labels could be that each algorithm has: tasks, those of settings in the algorithm or not used."""
     tasks, algorithm = as_list(found.roles.get("tasks")), found.typed_or_found("algorithm")
     settings = [name for name in names if _is_setting(found.frame, name)]
+    if "algorithm" not in found.typed and n_labels(found.scored[found.keys("algorithm")[0]]) == 1:
+        return [{"algorithm": names if len(names) > 1 else names[0]}]
     every: dict[str, Any] = {"tasks": [*tasks, *names]}
     labels: dict[str, Any] = {"tasks": [*tasks, *(name for name in names if name not in settings)]}
     may_join = "algorithm" not in found.typed

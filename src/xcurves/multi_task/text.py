@@ -37,6 +37,7 @@ _SKEWED = 1.5  # skewness beyond which the interval for tasks like these holds .
 _MOST_NAMED = 4  # benchmarks, or tasks, that a sentence names
 _BY_TASK = "task_difference"
 _MANY_TASKS, _FEW_DIFFER = 50, 20  # that all have; on which two algorithms differ
+_SAME_RANK = 1e-9  # mean ranks that are equal but for rounding
 
 
 def own_statements(benchmark: xr.Dataset, made: Sequence[Compared]) -> Iterator[Statement]:
@@ -164,15 +165,17 @@ def _disagreement(benchmark: xr.Dataset, likes: Compared) -> Iterator[str]:
     # Who is named by each measure that names another, in words. Ranks are those of tasks that all have.
     others = {}
     if benchmark["rank_mean"].notnull().any() and not likes.among:
-        least = int(benchmark["rank_mean"].fillna(np.inf).argmin("algorithm"))
-        others["mean ranks name"] = str(benchmark["algorithm"].to_numpy()[least])
+        ranks = benchmark["rank_mean"].fillna(np.inf)
+        names = benchmark["algorithm"].to_numpy()
+        if (ranks > ranks.min() + _SAME_RANK)[names.astype(str) == best].all():
+            others["mean ranks name"] = str(names[int(ranks.argmin("algorithm"))])
     by_probability = most_ahead(
         row
         for row in _rows_by(benchmark, sign * (benchmark["prob_greater"] - 0.5))
         if {*row[:2]} <= {*likes.algorithms}
     )
     if by_probability is not None:
-        others["the probability of scoring higher names"] = by_probability
+        others[f"the probability of scoring {'lower' if likes.lower_is_better else 'higher'} names"] = by_probability
     rivals = {how: name for how, name in others.items() if name != best}
     if not rivals:
         return

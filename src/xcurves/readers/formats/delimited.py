@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xcurves.core.names import dim_of
+from xcurves.core.names import dim_of, words_of
 from xcurves.core.refusal import Refusal
 from xcurves.readers.log_files import Run
 from xcurves.readers.open_files import check_text
@@ -19,6 +19,7 @@ from xcurves.readers.open_files import check_text
 _DELIMITERS = (",", "\t", ";", "|")
 _BLANKS = r"\s+"
 _SAMPLE = 50  # lines
+_LARGEST_ID = 2**31 - 1  # that is a number
 _HEAD = 1 << 18
 # Characters of a line of a table of which the delimiter is looked for.
 _MOST_LONG = 2000
@@ -121,6 +122,9 @@ def parse(data: bytes, path: Path, first_line: int = 1, **options: Any) -> pd.Da
     for name in [name for name in rows if rows[name].dtype == object]:
         # Whole numbers beyond 64 bits are names of runs.
         rows[name] = rows[name].map(lambda cell: str(cell) if type(cell) is int else cell)
+    for name in rows.select_dtypes("integer"):  # such as MLflow's experiment_id, which not every archive holds
+        if words_of(name)[-1:] == ["id"] and rows[name].abs().max() > _LARGEST_ID:
+            rows[name] = rows[name].astype(str)
     if "dtype" in options:
         return rows
     places = [place for place, name in enumerate(rows) if _is_decimal_label(rows[name])]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcurves.core.names import EVALUATED, words_of
 from xcurves.core.refusal import give
 from xcurves.readers.cells import with_one_unit
 from xcurves.readers.formats.package_lines import NUMBER as _NUM
@@ -34,6 +35,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _SUMS_UP = re.compile(r"est iteration is:\s*$")  # of LightGBM, which prints that line again below
+_PART_OF_DATA = re.compile(r"(eval|evaluation|val|valid|validation|test)\s?[:|-]\s{1,9}(?=[A-Za-z])", re.IGNORECASE)
 _DONE = re.compile(r"\s*+(?:done|ended|finished|completed?)\b[\s.:,|-]*+", re.IGNORECASE)  # behind a step
 _OF_MOST = r"(?:\s*+/\s*+\d++(?:,\d{3})*+)"  # 3/10,000
 _STEP = re.compile(
@@ -53,7 +55,8 @@ _NAKED = re.compile(
     re.I,
 )
 # Names and numbers in turn, and nothing else: loss 1.91 lr 0.0009 time 1.3s. Prose has other words between.
-_PAIR = rf"[\s,;|]*+([A-Za-z_][\w./-]{{0,80}}+)\s*+[:=]?\s*+({_WRITTEN})([A-Za-z%]{{0,20}}+){_END}"
+_OF_DATA = r"(?:(?:train|val|valid|validation|test|eval)\s)?+"
+_PAIR = rf"[\s,;|]*+({_OF_DATA}[A-Za-z_][\w./-]{{0,80}}+)\s*+[:=]?\s*+({_WRITTEN})([A-Za-z%]{{0,20}}+){_END}"
 _IN_TURN = re.compile(rf"(?:{_PAIR})++[\s,;|]*+")
 _QUOTED = re.compile(
     rf"""['"]([^'"]++)['"]\s{{0,40}}+:\s{{0,40}}+['"]?({_NUM})['"]?(?=\s{{0,40}}+[,}}])""",
@@ -145,6 +148,10 @@ def said_in(line: str, after_clock: str) -> Said | None:
     """Return what a line says, None if it has no step or no number besides."""
     if line.startswith("{") and line.endswith("}"):
         return _of_dict(line)
+    part = _PART_OF_DATA.match(after_clock)
+    if part:
+        found = said_in(line, after_clock[part.end() :])
+        return None if found is None else found._replace(metrics=[_of_part(part[1], each) for each in found.metrics])
     step = _STEP.match(after_clock)
     if step:
         rest = re.sub(rf"^{_OF_MOST}", "", after_clock[step.end(3) :])
@@ -164,6 +171,12 @@ def said_in(line: str, after_clock: str) -> Said | None:
         if match:
             return _said("iteration", float(match[1]), _metrics(text[match.end() :]))
     return None
+
+
+def _of_part(part: str, metric: Metric) -> Metric:
+    """Return a metric whose name says of which data it is."""
+    name, number, unit = metric
+    return (name if EVALUATED & set(words_of(name)) else f"{part} {name}", number, unit)
 
 
 def _said(word: str, step: float, metrics: list[Metric]) -> Said | None:
