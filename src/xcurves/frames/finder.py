@@ -11,15 +11,15 @@ import pandas as pd
 from xcurves.core import matched_runs
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
-from xcurves.core.direction import looks_like_score, says_higher
+from xcurves.core.direction import MEASURES, looks_like_score, says_higher
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import OF_TRIAL, dim_of
-from xcurves.core.refusal import Cure, Refusal, Words
+from xcurves.core.names import OF_TRIAL, dim_of, words_of
+from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
 from xcurves.frames.names_in_column import cut_names, said_of_cut
-from xcurves.frames.reading import ARGUMENTS, ROLES, Found, Reading, as_list, columns_typed, no_column
+from xcurves.frames.reading import ARGUMENTS, OF_FRAME, ROLES, Found, Reading, as_list, columns_typed, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
@@ -34,6 +34,7 @@ else:
 
 FOLD = "fold"  # what runs are matched by
 _RUN = "run"
+_FRACTIONS, _TIMES_AS_LARGE = (0.2, 1), 20  # beside percentages: between those of one curve there are others
 _SHOWN = 4  # settings that are named
 
 
@@ -122,6 +123,7 @@ class _Finder(Found):
         self._settle_items()
         self._cut_names_of_runs()
         self._find_score(told)
+        _refuse_percentages(self.frame, self.roles["score"])
         self._find_settings()
         find_training(self, told)
         self._number_runs()
@@ -320,6 +322,11 @@ class _Finder(Found):
         if "training" in self.typed:
             used = self.used
         self.roles["score"], self.others = find_score(self.frame, [*used, *self.constant])
+        score = self.roles["score"]
+        if score is not None and roles.RESOURCES & set(words_of(score)) and not self.others:
+            times = roles.times_of_rows(self.frame, [*self.used, *as_list(told.training)])
+            if times:  # one of which may be the score as well as the only other measure
+                self.roles["score"], self.others = None, [*times, score]
         if self.roles["score"] is None and not self.others:
             only, _ = find_score(self.frame, [*self.used, *self.constant])
             if only is not None and says_higher(only) is not None:  # the time that solvers take
@@ -415,6 +422,21 @@ class _Finder(Found):
             labels = roles.could_be_runs(self.frame, self.used)
             groups = self.keys("algorithm", "tasks")
             self.missing["run"] = [name for name in labels if not groups or unnamed.varies(self.frame, groups, name)]
+
+
+def _refuse_percentages(frame: pd.DataFrame, score: str | None) -> None:
+    """Refuse an accuracy or another share that is a fraction in some rows and a percentage in others: 0.87 and 87."""
+    if score is None or score not in frame or not MEASURES & set(words_of(score)):
+        return
+    values = frame[score]
+    if not pd.api.types.is_float_dtype(values):
+        return
+    fractions, percentages = values[values.between(*_FRACTIONS)], values[values.between(1, 100, inclusive="right")]
+    if len(fractions) + len(percentages) < values.notna().sum() or fractions.empty or percentages.empty:
+        return
+    if percentages.min() > _TIMES_AS_LARGE * fractions.max():
+        what = f"has fractions and percentages, such as {fractions.iloc[0]:g} and {percentages.iloc[0]:g}"
+        raise Refusal("frame", UNSAID, Text(OF_FRAME, f"the column {score} {what}"), "Write all in one unit")
 
 
 def _refuse_dependent_trials(frame: pd.DataFrame, algorithm: Sequence[str]) -> None:

@@ -137,6 +137,8 @@ def _nearest_text(frame: pd.DataFrame) -> str:
         if dim_of(name) is None and len(strange):
             first = strange.iloc[0]
             begins = re.match(r"\W*\d", first) is not None
+            if not (begins or looks_like_score(name)):
+                continue
             texts.append((looks_like_score(name), begins, str(name), first))
     if not texts:
         return ""

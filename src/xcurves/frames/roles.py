@@ -61,6 +61,8 @@ OF_SEARCH = ("param_", OF_TRIAL)
 SETTINGS = (CONFIG, *OF_SEARCH)
 _MOST_LABELS = 50
 _MOST_CELLS = 1_000  # of a column of text that are looked at
+RESOURCES = names_in("memory mem ram rss cpu gpu power energy mb gb mib gib bytes percent")  # measured beside times
+_FALLS = 0.2  # of the rows: a time that begins anew in each run falls more seldom
 _FEWEST_POINTS = 3  # model sizes, and numbers of tokens, of a law
 _MOST_CLOCK = 20  # values of a label of unknown name, of which most occur in one run
 _OF_ONE_RUN = 0.9
@@ -124,13 +126,18 @@ def find_tasks(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
     ]
     found = [name for name in found if dim_of(name) in ("task", None)]
     found = [name for name in found if may_be_label(frame, name) and n_labels(frame[name]) > 1]
-    found = [name for name in found if not says_data(frame, name)]
+    found = [name for name in found if not says_data(frame, name) and not _counts_levels(frame, name)]
     # names of the same labels, such as question_id beside question, are one
     return [
         name
         for place, name in enumerate(found)
         if not any(are_alike(frame, [], other, name) for other in found[:place])
     ]
+
+
+def _counts_levels(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether a column numbers levels of something else than the task, such as stack_level."""
+    return last_word(name) == "level" and words_of(name) != ["level"] and pd.api.types.is_numeric_dtype(frame[name])
 
 
 def find_folds(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
@@ -417,6 +424,12 @@ def find_score(frame: pd.DataFrame, used: Sequence[str]) -> tuple[str | None, li
         return None, [ordered[0], *twins]
     measured = [name for name in varied if is_measure(frame[name]) and not are_settings(frame, name)]
     return ordered[0], [*ordered[1:], *(name for name in measured if name not in ordered)]
+
+
+def times_of_rows(frame: pd.DataFrame, used: Sequence[str]) -> list[str]:
+    """Return the columns of times in a unit that may be the score: they do not rise from row to row, elapsed_s."""
+    free = [name for name in numeric_columns(frame) if name not in used and is_elapsed(name)]
+    return [name for name in free if is_measure(frame[name]) and (frame[name].diff() < 0).mean() > _FALLS]
 
 
 def _outcomes(frame: pd.DataFrame) -> list[str]:
