@@ -12,7 +12,7 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score
 from xcurves.core.doubts import Choice, Doubtful, asked
 from xcurves.core.known import FIND
-from xcurves.core.names import compiled, dim_of
+from xcurves.core.names import compiled, dim_of, names_of_dim, words_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words, give
 from xcurves.frames.columns import cure_of_missing_run
 from xcurves.frames.reading import (
@@ -137,7 +137,7 @@ def _nearest_text(frame: pd.DataFrame) -> str:
         if dim_of(name) is None and len(strange):
             first = strange.iloc[0]
             begins = re.match(r"\W*\d", first) is not None
-            if not (begins or looks_like_score(name)):
+            if set(words_of(name)) & set(names_of_dim("algorithm")):  # model_a, model_b
                 continue
             texts.append((looks_like_score(name), begins, str(name), first))
     if not texts:

@@ -30,6 +30,7 @@ from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.fixed_claim import MOST_DEALT, student_pvalues
+from xcurves.multi_task.shared_runs import warn_of_shared_runs
 from xcurves.multi_task.task_options import (
     CORRECTIONS,
     GROUP_DIM,
@@ -264,6 +265,8 @@ def across_tasks(
     checked, dim = task_dims.check_task(checked, task)
     refuse_strangers(checked, dim)
     checked = at_common_levels(checked, dim, task)
+    if not paired:
+        warn_of_shared_runs(checked, dim)
     checked, budget = within_budget(checked, DIMS)
     weights = task_options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)
