@@ -299,3 +299,194 @@ INPUTS["arrays, steps along the first axis"] = Input(
     Read("algorithm", "run", "step", "score", (), False, 2, 5, 4, difference=-1.0),
     ("--source", "array-steps-first"),
 )
+
+# --- names in a column are cut as those of folders are ---
+
+PLACED = Read("algorithm", "run", "step", "return", ("task",), False, 2, 3, 2, 2)
+for NAME, SAYS in (
+    ("{agent}_{env}-v4_s{seed}_2026-01-03_10-2{seed}", "is task Ant-v4, algorithm ada, run 0"),
+    ("{env}-v4__{agent}__{seed}", "is task Ant-v4, algorithm ada, run 0"),
+):
+    INPUTS[f"names of runs in a column with environments, {NAME}"] = Input(
+        one(
+            lambda name=NAME: (
+                rows(agent=AB, env=["Ant", "Hop"], seed=range(3), step=[0, 10], value="return")
+                .assign(run_name=lambda frame: [name.format(**row) for row in frame.to_dict("records")])
+                .drop(columns=["agent", "env", "seed"])
+            )
+        ),
+        replace(PLACED, says=SAYS),
+    )
+INPUTS["names of runs in a column with a slash, and a setting"] = Input(
+    one(
+        lambda: (
+            rows(agent=AB, seed=range(3), context=[1024, 2048], value="bpb")
+            .assign(exp=lambda frame: frame.agent + "/s" + frame.seed.astype(str))
+            .drop(columns=["agent", "seed"])
+        )
+    ),
+    Asks(
+        "whether context counts steps",
+        3,
+        {
+            "--training context": Read("algorithm", "run", "context", "bpb", (), True, 2, 3, 2),
+            "--algorithm algorithm context": Read("algorithm, context", "run", lower=True, algorithms=4, runs=3),
+        },
+    ),
+)
+
+
+def curve(place: int) -> str:
+    """Return a short log."""
+    return "step,return\n" + "".join(f"{step},{place + step / 7:.4f}\n" for step in (0, 10, 20))
+
+
+OF_NAMES = Read("algorithm", "run", "step", "return", (), False, 2, 3, 3)
+for NAME in (
+    "{}_seed{}_slurm-48120{}.csv",
+    "slurm-4711{2}-{0}_seed{1}.csv",
+    "Jan0{2}_14-20-11_gpu0{1}_{0}_seed{1}/log.csv",
+    "Jan0{2}_14-20-11_{0}_seed{1}/log.csv",
+):
+    INPUTS[f"names with a job or the time of a writer, {NAME}"] = Input(
+        lambda name=NAME: {
+            f"logs/{name.format(agent, seed, 3 * place + seed)}": curve(place)
+            for place, agent in enumerate(AB)
+            for seed in range(3)
+        },
+        replace(OF_NAMES, difference=-1.0),
+    )
+
+# --- steps of checkpoints, columns of seeds, folds and numbered scores ---
+
+INPUTS["checkpoints that say their step"] = Input(
+    one(lambda: rows(model=AB, seed=range(3), checkpoint=["step500", "step1000", "step2000"], value="accuracy")),
+    Read("model", "seed", "checkpoint", "accuracy", (), False, 2, 3, 3),
+)
+INPUTS["checkpoints, benchmarks and their average"] = Input(
+    one(
+        lambda: rows(model=AB, seed=range(3), checkpoint=["step500", "step1000"], value="piqa").assign(
+            arc=lambda each: each.piqa / 2, average=lambda each: (each.piqa + each.arc) / 2
+        )
+    ),
+    Read("model", "seed", "checkpoint", "score", ("task",), False, 2, 3, 2, 2),
+    ("--columns", "{task}"),
+)
+
+
+def of_seeds(*columns: str) -> pd.DataFrame:
+    """Return scores of steps in columns."""
+    values = np.random.default_rng(0).random((4, len(columns))).round(4)
+    return pd.DataFrame(values, columns=list(columns)).assign(step=range(4))
+
+
+INPUTS["columns of seeds after an s, before a metric"] = Input(
+    one(lambda: of_seeds(*(f"{name}_s{seed}_bpb" for name in AB for seed in range(3)))),
+    Asks("scores of algorithms and runs", 1, {"": Read("algorithm", "run", "step", "bpb", (), True, 2, 3, 4)}),
+)
+INPUTS["columns of seeds after an s, of two metrics"] = Input(
+    one(lambda: of_seeds(*(f"{name}_s{s}_{m}_loss" for name in AB for s in range(3) for m in ("train", "val")))),
+    Asks(
+        "scores of algorithms and runs", 1, {"val_loss": Read("algorithm", "run", "step", "val_loss", (), True, 2, 3)}
+    ),
+)
+INPUTS["columns of one score with numbers"] = Input(
+    one(
+        lambda: rows(dataset=["p", "q", "r"], model=AB, value="acc_0").assign(
+            acc_1=lambda each: each.acc_0 + 0.1, acc_2=lambda each: each.acc_0 - 0.1, mean_acc=lambda each: each.acc_0
+        )
+    ),
+    Asks(
+        "whether columns such as acc_0 are runs",
+        2,
+        {
+            "--columns 'acc_{run,": Read("model", "run", None, "acc", ("dataset",), False, 2, 3, n_tasks=3),
+            "--value acc_0": Read("model", None, None, "acc_0", ("dataset",), False, 2, 1, n_tasks=3),
+        },
+    ),
+)
+for PART in ("split", "fold"):
+    INPUTS[f"columns of folds called {PART}0 are matched"] = Input(
+        one(
+            lambda part=PART: rows(model=AB, train_size=[50, 100], value=f"{part}0").assign(
+                **{f"{part}{number}": lambda each, part=part: each[f"{part}0"] + 0.1 for number in (1, 2)}
+            )
+        ),
+        Read("model", "fold", "train_size", "score", (), False, 2, 3, 2, matched=True),
+    )
+
+# --- what is no task and no score ---
+
+INPUTS["levels of a stack are no tasks"] = Input(
+    one(
+        lambda: rows(dataset=["p", "q"], fold=range(5), model=["ada", "bob", "stack"], value="score_test").assign(
+            stack_level=lambda each: 1 + (each.model == "stack")
+        )
+    ),
+    Read("model", "fold", None, "score_test", ("dataset",), False, 3, 5, n_tasks=2, matched=True),
+)
+INPUTS["a memory beside a time is asked"] = Input(
+    one(
+        lambda: rows(library=AB, repeat=range(5), value="peak_mem_mb").assign(
+            elapsed_s=[1.5, 1.4, 1.6, 1.2, 1.3, 2.5, 2.1, 2.9, 2.2, 2.7]
+        )
+    ),
+    Asks("the score (elapsed_s or peak_mem_mb)", 2, {"elapsed_s": Read("library", "repeat", lower=True, runs=5)}),
+    ("--algorithm", "library"),
+)
+INPUTS["fractions beside percentages"] = Input(
+    one(
+        lambda: rows(model=AB, seed=range(4), value="acc").assign(acc=[0.86, 0.85, 0.84, 0.86, 0.87, 87.2, 0.88, 86.9])
+    ),
+    Refuses("has fractions and percentages, such as 0.86 and 87.2"),
+)
+INPUTS["percentages of a curve that begins below 1"] = Input(
+    one(
+        lambda: rows(model=AB, seed=range(2), epoch=range(3), value="acc").assign(
+            acc=[0.1, 40, 76.0, 0.2, 41, 75.0, 0.1, 45, 78.0, 0.15, 44, 77.5]
+        )
+    ),
+    Read("model", "seed", "epoch", "acc", (), False, 2, 2, 3),
+)
+INPUTS["the inner score of a nested search is not taken"] = Input(
+    one(lambda: rows(clf=AB, outer_fold=range(5), value="inner_score").assign(outer_score=0.5 + np.arange(10) / 37)),
+    Read("clf", "outer_fold", None, "outer_score", (), False, 2, 5, matched=True),
+)
+INPUTS["a run that was made again is no curve by its date"] = Input(
+    one(
+        lambda: pd.concat(
+            [
+                rows(model=AB, seed=range(4), value="acc").assign(date=[f"2026-05-0{day}" for day in range(1, 9)]),
+                pd.DataFrame({"model": ["ada"], "seed": [2], "acc": [0.5], "date": ["2026-05-09"]}),
+            ]
+        )
+    ),
+    Asks(
+        "1 row repeats a (model, seed)", 3, {"--duplicates first": Read("model", "seed", None, "acc", (), False, 2, 4)}
+    ),
+)
+
+# --- further lines of text logs ---
+
+INPUTS["lines of an evaluation between those of training"] = Input(
+    lambda: {
+        f"logs/{name}_seed{seed}.log": "".join(
+            f"[2026-05-06 07:0{step}:00] iter {step}00/300 loss {3 / step:.4f} lr 3.0e-04\n"
+            f"[2026-05-06 07:0{step}:30] eval: iter {step}00 val loss {place + 1 / step:.4f} time 2.5\n"
+            for step in (1, 2, 3)
+        )
+        for place, name in enumerate(AB)
+        for seed in range(2)
+    },
+    Read("algorithm", "run", "iter", "val loss", (), True, 2, 2, 3, difference=-1.0),
+)
+INPUTS["lines of LightGBM that stopped early"] = Input(
+    lambda: {
+        f"logs/{name}_seed{seed}.log": "Training until validation scores don't improve for 2 rounds\n"
+        + "".join(f"[{step}]\tvalid's auc: 0.{place + 5}{step}\n" for step in (1, 2, 3, 4))
+        + f"Early stopping, best iteration is:\n[2]\tvalid's auc: 0.{place + 5}2\n"
+        for place, name in enumerate(AB)
+        for seed in range(2)
+    },
+    Read("algorithm", "run", "iteration", "valid's auc", (), False, 2, 2, 4, difference=-0.1),
+)
