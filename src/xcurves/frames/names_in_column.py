@@ -41,7 +41,7 @@ def cut_names(frame: pd.DataFrame, name: str) -> dict[str, pd.Series[Any]] | Non
     if named.labels["algorithm"].value_counts().min() < _FEWEST:
         return None
     labels = named.labels.apply(whole_numbers).set_index(pd.Index(names))
-    return {dim: frame[name].map(labels[dim]) for dim in labels}
+    return {str(dim): frame[name].map(labels[dim]) for dim in labels}
 
 
 def said_of_cut(labels: dict[str, pd.Series[Any]]) -> str:

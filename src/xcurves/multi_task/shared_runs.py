@@ -51,7 +51,7 @@ def together(scores: Floats) -> float:
     F = Σ_a Σ_r T z̄²_ar / Σ_a (R - 1) over Σ_a Σ_t Σ_r (z_tar - z̄_ar)² / Σ_a (R - 1) (T - 1). Tasks that lack a score of
     an algorithm, or in which runs do not differ, are left out.
     """
-    whole = np.isfinite(scores).all(axis=-1)
+    whole = np.asarray(np.isfinite(scores).all(axis=-1))
     centred = np.where(whole[..., np.newaxis], scores, 0.0)
     centred = centred - centred.mean(axis=-1, keepdims=True)
     spread = np.sqrt((centred**2).sum(axis=(1, 2)) / np.maximum(whole.sum(axis=1), 1))
