@@ -490,3 +490,18 @@ INPUTS["lines of LightGBM that stopped early"] = Input(
     },
     Read("algorithm", "run", "iteration", "valid's auc", (), False, 2, 2, 4, difference=-0.1),
 )
+INPUTS["requests of each trial are joined if so said"] = Input(
+    one(lambda: rows(engine=AB, trial=range(4), request_id=range(6), value="latency_ms")),
+    Asks(
+        "whether request_id counts steps",
+        4,
+        {
+            "--duplicates mean": Read("engine", "trial", None, "latency_ms", (), True, 2, 4),
+            "--extra request_id": Read("engine", "trial", None, "latency_ms", ("request_id",), True, 2, 4, n_tasks=6),
+        },
+    ),
+)
+INPUTS["a runtime of each run names no task"] = Input(
+    one(lambda: rows(model=AB, seed=range(4), value="val_acc").assign(Runtime=[3, 4, 3, 4, 4, 3, 4, 3])),
+    Read("model", "seed", None, "val_acc", (), False, 2, 4),
+)

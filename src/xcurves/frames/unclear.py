@@ -12,7 +12,18 @@ from xcurves.core.direction import HIGHER, are_turned, is_loss, looks_like_score
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import Known
 from xcurves.core.labels import noun
-from xcurves.core.names import TRIAL, compiled, confusable, dim_of, ending_of, is_clock, is_item, is_metric, is_step
+from xcurves.core.names import (
+    TRIAL,
+    compiled,
+    confusable,
+    dim_of,
+    ending_of,
+    is_clock,
+    is_item,
+    is_metric,
+    is_step,
+    words_of,
+)
 from xcurves.frames import roles
 from xcurves.frames.columns import numbers
 from xcurves.frames.find_training import first_stuck_run
@@ -348,7 +359,7 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
     known = found.roles
     if known["training"] is not None or "training" in found.typed or not found.runs:
         return None
-    if "tasks" in found.typed or not repeats(found.frame, known):
+    if {"tasks", "duplicates"} & _settled(found) or not repeats(found.frame, known):
         return None
     scored = found.scored
     for name in map(str, found.frame.columns):
@@ -359,6 +370,11 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
         if roles.rises_in_runs(scored, name, found.runs):
             return _question_of_rising(found, name)
     return None
+
+
+def _settled(found: Found) -> set[str]:
+    """Return what is typed, with "duplicates" only where rows that repeat are to be joined."""
+    return {name for name, given in found.typed.items() if (name, given) != ("duplicates", "raise")}
 
 
 def _question_of_rising(found: Found, name: str) -> Doubt:
@@ -376,6 +392,9 @@ def _question_of_rising(found: Found, name: str) -> Doubt:
         if "training" not in chosen:
             words = compared(found.frame, known | found.inferred | chosen)
         choices.append(Choice(found.inferred | chosen, words))
+    if words_of(name)[-1:] == ["id"] and not is_step(name):  # of requests, or of other parts of a run
+        words = f"{compared(found.frame, known)}, the mean of the rows of each run"
+        choices.append(Choice(found.inferred | {"duplicates": "mean"}, words))
     *first, last = readings
     what = f"{', '.join(first)} or {last}" if first else last
     return Doubt({}, tuple(choices), f"does not say whether {name} {what}")

@@ -148,7 +148,8 @@ def _is_factor(found: Found, runs: pd.DataFrame, name: str, groups: Sequence[str
         return False  # trials of a search are a sample of them
     places = OF_PLACE - {"name", *(["id"] if "experiment" in words_of(name) else [])}
     of_place = bool((places | OF_MACHINE) & set(words_of(name))) or rank_of(name, STATES) is not None
-    if of_place or looks_like_score(name) or is_clock(name) or is_step(name) or is_fold(name) or is_rung(name):
+    is_measured = looks_like_score(name) or says_higher(name) is not None
+    if of_place or is_measured or is_clock(name) or is_step(name) or is_fold(name) or is_rung(name):
         return False
     if dim_of(name) in ("run", "training"):
         return False

@@ -85,6 +85,7 @@ DREAMER = Source(
     "metrics.jsonl",
     ("JSON lines",),
     files=("metrics.jsonl",),
+    line=r".{0,9999}\"episode/",
     step="step",
     value="episode/score",
 )
