@@ -16,6 +16,7 @@ from xcurves.core.labels import DIMS, OF_LABELS
 from xcurves.core.refusal import Refusal
 
 CONFIG = "config/"  # before the names of columns that hold the configuration of a run
+FOLD = "fold"  # the column of folds, and what runs are matched by
 TRIAL = "trial_number"  # the column of trials of a search
 OF_TRIAL = "params_"  # before those of the settings of a trial, as Optuna writes them
 NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do

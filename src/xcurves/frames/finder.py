@@ -13,7 +13,7 @@ from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.calls import later
 from xcurves.core.direction import MEASURES, looks_like_score, says_higher
 from xcurves.core.known import Known, known_of
-from xcurves.core.names import OF_TRIAL, dim_of, words_of
+from xcurves.core.names import FOLD, OF_TRIAL, dim_of, words_of
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 else:
     items, unnamed = later("xcurves.frames", "items", "unnamed")
 
-FOLD = "fold"  # what runs are matched by
 _RUN = "run"
 _FRACTIONS, _TIMES_AS_LARGE = (0.2, 1), 20  # beside percentages: between those of one curve there are others
 _SHOWN = 4  # settings that are named

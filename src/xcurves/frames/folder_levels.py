@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice, Doubtful, of_paths
-from xcurves.core.names import NUMBERED, RUN_LABEL, numbered_runs
-from xcurves.frames.path_levels import FOLD, Paths
+from xcurves.core.names import FOLD, NUMBERED, RUN_LABEL, numbered_runs
+from xcurves.frames.path_levels import Paths
 from xcurves.frames.reading import columns_in, compared
 from xcurves.say.numbers import listed
 

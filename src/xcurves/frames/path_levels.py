@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xcurves.core.doubts import Choice
-from xcurves.core.names import TRIAL, are_folds
+from xcurves.core.names import FOLD, TRIAL, are_folds
 
-FOLD = "fold"
 Readings = Sequence[tuple[Mapping[str, Any], str]]  # arguments, and what they mean
 AS_THEY_ARE: Readings = (({}, ""),)
 # What settings of searches that were tried on the same folds are, and what is compared then.

@@ -14,6 +14,7 @@ from xcurves.core.names import (
     ALGORITHM_KEYS,
     ALGORITHMS_FIRST,
     CONFIG,
+    FOLD,
     OF_PLACE,
     TRIAL,
     dim_of,
@@ -27,7 +28,7 @@ from xcurves.core.names import (
 )
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, call, of_path
 from xcurves.frames import folder_levels
-from xcurves.frames.path_levels import AS_THEY_ARE, FOLD, SETTINGS_ON_FOLDS, Readings, paths_of
+from xcurves.frames.path_levels import AS_THEY_ARE, SETTINGS_ON_FOLDS, Readings, paths_of
 from xcurves.frames.reading import columns_typed
 from xcurves.frames.roles import is_measure, n_labels, says_data
 

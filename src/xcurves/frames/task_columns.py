@@ -28,10 +28,8 @@ def doubt_of_task_columns(found: Found) -> Doubt | None:
     algorithm = found.roles.get("algorithm")
     if algorithm is None or found.unnamed is not None:
         return None
-    if (
-        any(names_score(name) or says_higher(name) is not None for name in columns)
-        or sum(map(says_statistic, columns)) > 1
-    ):
+    are_metrics = any(names_score(name) or says_higher(name) is not None for name in columns)
+    if are_metrics or sum(map(says_statistic, columns)) > 1:
         return None
     if "score" in found.typed or _SCORE in found.frame:
         return None

@@ -359,7 +359,8 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
     known = found.roles
     if known["training"] is not None or "training" in found.typed or not found.runs:
         return None
-    if {"tasks", "duplicates"} & _settled(found) or not repeats(found.frame, known):
+    is_joined = found.typed.get("duplicates", "raise") != "raise"
+    if "tasks" in found.typed or is_joined or not repeats(found.frame, known):
         return None
     scored = found.scored
     for name in map(str, found.frame.columns):
@@ -370,11 +371,6 @@ def _doubt_of_rising(found: Found) -> Doubt | None:
         if roles.rises_in_runs(scored, name, found.runs):
             return _question_of_rising(found, name)
     return None
-
-
-def _settled(found: Found) -> set[str]:
-    """Return what is typed, with "duplicates" only where rows that repeat are to be joined."""
-    return {name for name, given in found.typed.items() if (name, given) != ("duplicates", "raise")}
 
 
 def _question_of_rising(found: Found, name: str) -> Doubt:

@@ -14,7 +14,7 @@ from xcurves.core import provenance
 from xcurves.core.direction import MADE_NAME, SCORE
 from xcurves.core.known import known_of
 from xcurves.core.labels import DIMS
-from xcurves.core.names import compiled, dim_of, is_checkpoint, join_labels, short_name, whole_numbers
+from xcurves.core.names import FOLD, compiled, dim_of, is_checkpoint, join_labels, short_name, whole_numbers
 from xcurves.core.refusal import UNSAID, Cure, Missing, Refusal, Text, Words, WrongType, give, shown
 from xcurves.frames.reading import OF_FRAME, THE_FRAME, no_column
 from xcurves.frames.roles import is_mostly_measured
@@ -31,7 +31,6 @@ _ROW, _COLUMN, _VALUE = "_xcurves_row", "_xcurves_column", "_xcurves_value"  # n
 
 
 _OF_FOLDS = re.compile(r"(?:fold|split|resample)[-_ ]?\{run", re.IGNORECASE)
-FOLD = "fold"  # what runs are called whose columns say so
 
 
 def to_long(

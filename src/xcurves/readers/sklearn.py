@@ -12,13 +12,13 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.calls import names_options
 from xcurves.core.direction import HIGHER
+from xcurves.core.names import FOLD
 from xcurves.core.refusal import Refusal, Verbatim, Words, WrongType
 from xcurves.readers.common_rung import candidates
 from xcurves.readers.in_memory import check_named
 
 __all__ = ["cross_validate", "learning_curve", "search"]  # another serves tables of the same
 
-_FOLD = "fold"
 # scores of one fit, or the mean of those of a setting; which fails with any of its fits
 _SCORE = re.compile(r"^(?:(?:mean|split\d+)_)?(?P<measure>(?:test|train)_.*)")
 _SCORED = re.compile("^(test|train)_|_time$")  # of what cross_validate returns
@@ -59,7 +59,7 @@ def learning_curve(results: Mapping[str, Any]) -> pd.DataFrame:
     array([[0.6, 0.8]])
     """
     named = check_named("results", results, "learning curves", "'svm': result")
-    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve", _FOLD)
+    return _joined({name: _curve(name, result) for name, result in named.items()}, "learning_curve", FOLD)
 
 
 @names_options
@@ -105,7 +105,7 @@ def cross_validate(results: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         )
         for name, result in check_named("results", results, "dicts of cross_validate", "'svm': result").items()
     }
-    return _joined(frames, "cross_validate", _FOLD)
+    return _joined(frames, "cross_validate", FOLD)
 
 
 @names_options
