@@ -180,7 +180,7 @@ LOOKS = {
         "a.jsonl",
         '{"a": "b"}\n{"a": "c"}\n',
         "JSON lines without a number",
-        "'dreamerv3'",
+        "'mmengine'",
     ),
     "a setting": (
         "a.json",
