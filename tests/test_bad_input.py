@@ -194,7 +194,9 @@ def test_runs_that_lack_levels_are_cured_by_options(refusal, curves):
         "what they are. Type the one that is right:\n"
         "python -m xcurves c.csv --align intersection --runs-short failed --fill-failed worst  # if they failed\n"
         "python -m xcurves c.csv --align intersection --runs-short cut  # to compare up to 33 % of the longest only\n"
-        "python -m xcurves c.csv --align intersection --runs-short drop  # to leave them out"
+        "python -m xcurves c.csv --align intersection --runs-short drop  # to leave them out\n"
+        "python -m xcurves c.csv --training none --duplicates last  # if they were done, to compare the last score of "
+        "each"
     )
     apart = curves.copy()
     apart[0, :, 1:] = np.nan

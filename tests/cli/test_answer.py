@@ -291,7 +291,8 @@ def test_ragged_runs_get_a_command_that_works(capsys):
     _, *commands = capsys.readouterr().err.splitlines()
     readings = [shlex.split(command, comments=True)[3:] for command in commands]
     short = ["mine.csv", *QUICK, "--align", "intersection", "--runs-short"]
-    assert readings == [[*short, "failed", "--fill-failed", "worst"], [*short, "cut"], [*short, "drop"]]
+    last = ["mine.csv", *QUICK, "--training", "none", "--duplicates", "last"]
+    assert readings == [[*short, "failed", "--fill-failed", "worst"], [*short, "cut"], [*short, "drop"], last]
     for typed in readings[::-1]:
         assert main(typed) == 0
     assert "2 of 8 runs failed and count as the worst" in capsys.readouterr().out.rpartition("Source:")[2]
@@ -314,7 +315,7 @@ def test_of_runs_that_begin_again_each_command_works(capsys):
     # One run is longer than the others then, which is the next question.
     assert main(typed[1]) == 2
     _, *commands = capsys.readouterr().err.splitlines()
-    assert [main(shlex.split(command, comments=True)[3:]) for command in commands] == [0, 0]
+    assert [main(shlex.split(command, comments=True)[3:]) for command in commands] == [0, 0, 0]
 
 
 @pytest.mark.plain(1)

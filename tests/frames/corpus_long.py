@@ -136,24 +136,24 @@ INPUTS["more rows of some runs without a step"] = Input(
 
 def nets(other: str) -> pd.DataFrame:
     """Return scores of nets beside another measure."""
-    return rows(net=AB, trial=[1, 2, 3], value="val_dice").assign(
-        **{other: lambda frame: frame.val_dice * 3 + np.arange(6)}
+    return rows(net=AB, trial=[1, 2, 3], value="val_gini").assign(
+        **{other: lambda frame: frame.val_gini * 3 + np.arange(6)}
     )
 
 
-DICE = Read("net", "trial", None, "val_dice", (), False, 2, 3, 1)
+GINI = Read("net", "trial", None, "val_gini", (), False, 2, 3, 1)
 INPUTS["scores of two unknown names beside unknown algorithms"] = Input(
     one(lambda: nets("memory_gb")),
     Asks(
-        "the score (val_dice or memory_gb)",
+        "the score (val_gini or memory_gb)",
         3,
         {
-            "--value val_dice": DICE,
+            "--value val_gini": GINI,
             "--extra net": Read(None, "trial", None, "score", ("net",), algorithms=2, runs=3, n_tasks=2),
         },
     ),
 )
-INPUTS["a score of an unknown name beside a time"] = Input(one(lambda: nets("gpu_hours")), DICE)
+INPUTS["a score of an unknown name beside a time"] = Input(one(lambda: nets("gpu_hours")), GINI)
 INPUTS["unknown runs of unknown tasks with steps"] = Input(
     one(lambda: rows(method=AB, suite=["u", "v"], nr=[1, 2, 3], step=STEPS)),
     Asks(

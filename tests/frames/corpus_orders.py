@@ -505,3 +505,104 @@ INPUTS["a runtime of each run names no task"] = Input(
     one(lambda: rows(model=AB, seed=range(4), value="val_acc").assign(Runtime=[3, 4, 3, 4, 4, 3, 4, 3])),
     Read("model", "seed", None, "val_acc", (), False, 2, 4),
 )
+
+# --- columns of two levels with scores or tasks, summaries, forecasts ---
+
+
+def two_levels(*firsts: str) -> pd.DataFrame:
+    """Return scores of two folds and two streams in columns first/ada, first/bob."""
+    frame = rows(stream=["p", "q"], seed=range(3), value="x").drop(columns="x")
+    numbers = np.random.default_rng(1).random((len(frame), 2 * len(firsts))).round(3)
+    names = [f"{first}/{name}" for first in firsts for name in AB]
+    return frame.assign(**dict(zip(names, numbers.T, strict=True)))
+
+
+INPUTS["columns of two levels, scores above algorithms"] = Input(
+    one(lambda: two_levels("Accuracy", "Time")),
+    Asks(
+        "has columns that seem to be scores of algorithms",
+        1,
+        {"--value Accuracy": Read("algorithm", "seed", None, "Accuracy", ("stream",), False, 2, 3, n_tasks=2)},
+    ),
+)
+INPUTS["columns of two levels, tasks above algorithms, beside seeds"] = Input(
+    one(lambda: two_levels("Ant-v4", "Hop-v4").query("stream == 'p'").drop(columns="stream")),
+    Asks(
+        "which part of columns such as Ant-v4/ada is the algorithm",
+        2,
+        {"{task}/{algorithm}": Read("algorithm", "seed", None, None, ("task",), False, 2, 3, n_tasks=2)},
+    ),
+)
+INPUTS["columns that pandas numbered beside an index"] = Input(
+    lambda: {"log.csv": ",0,1,2\nada,0.5,0.25,0.75\nbob,0.5,0.75,0.25\ncy,0.5,0.5,0.5\n"},
+    Asks("whether columns are runs or steps", 2, {"{run,": Read(None, "run", None, "score", (), False, 3, 3)}),
+)
+INPUTS["columns 0, 1, ... may be runs"] = Input(
+    lambda: {
+        "log.csv": "env_id,algo,0,1,2\n"
+        + "".join(f"{env},{name},0.5,0.2{place},0.7{place}\n" for env in "pq" for place, name in enumerate(AB))
+    },
+    Asks(
+        "whether columns are runs or steps of training",
+        2,
+        {
+            "{run,": Read("algo", "run", None, "score", ("env_id",), False, 2, 3, n_tasks=2),
+            "{training,": Read("algo", None, "training", "score", ("env_id",), False, 2, 1, 3, 2),
+        },
+    ),
+)
+INPUTS["errors of forecasts by metric"] = Input(
+    one(
+        lambda: rows(unique_id=list("pqr"), metric=["mae", "rmse"], value="Naive").assign(
+            Theta=lambda each: each.Naive + 0.25
+        )
+    ),
+    Asks(
+        "whether rows are tasks or runs",
+        2,
+        {"metric=mae": Read("algorithm", None, None, "score", ("unique_id",), True, 2, 1, n_tasks=3)},
+    ),
+)
+INPUTS["forecasts beside what was forecast"] = Input(
+    one(lambda: rows(unique_id=list("pq"), ds=range(4), value="y").assign(Naive=0.5, Theta=0.25)),
+    Refuses("has forecasts beside y"),
+)
+INPUTS["what describe says of scores"] = Input(
+    lambda: {"log.csv": pd.DataFrame({name: [0.5, 0.25, 0.75] for name in AB}).describe().to_csv()},
+    Refuses("a summary of scores"),
+)
+INPUTS["validation_curve as JSON"] = Input(
+    lambda: {
+        "log.json": json.dumps({"param_range": [2, 4], "train_scores": [[1, 1.0]] * 2, "test_scores": [[0.5, 0.6]] * 2})
+    },
+    Asks(
+        "the algorithm (param_range)",
+        1,
+        {"": Read("param_range", "fold", None, "test_scores", (), False, 2, 2, 1, matched=True)},
+    ),
+)
+
+
+def of_optuna(name: str) -> pd.DataFrame:
+    """Return a table of trials of a study, as trials_dataframe() has it."""
+    values = np.random.default_rng(sum(map(ord, name))).random(4).round(3)
+    frame = pd.DataFrame({"number": range(4), "value": values, "datetime_start": "2026-11-30", "params_x": range(4)})
+    return frame.assign(state="COMPLETE", study=name)
+
+
+INPUTS["studies called by sampler and seed in one table"] = Input(
+    one(lambda: pd.concat([of_optuna(f"{name}-seed{seed}") for name in ("tpe", "rnd") for seed in range(3)])),
+    Asks(
+        "the score (lowest_value or highest_value)",
+        2,
+        {"lowest_value": Read("algorithm", "run", "trial_number", "lowest_value", (), True, 2, 3, 4)},
+    ),
+)
+INPUTS["a last line without a label and a score is none"] = Input(
+    lambda: {
+        "log.jsonl": lines(
+            [{"learner": name, "seed": s, "val_loss": 0.5 + s / 8} for name in AB for s in range(3)] + [{"best": 4}]
+        )
+    },
+    Read("learner", "seed", None, "val_loss", (), True, 2, 3),
+)

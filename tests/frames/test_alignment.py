@@ -91,7 +91,8 @@ def test_a_task_without_a_complete_run_is_an_error(ragged):
         "task 'Hopper': every run is incomplete. 3 of 5 runs end before 90 % of the longest of the task: task "
         "'Hopper': algorithm 'a', all runs, at 400 of 500 (80 %), which is another budget. Say what they are: to "
         "compare up to 80 % of the longest only, .curves.align('intersection', runs_short='cut'); if they failed, "
-        ".curves.align('intersection', runs_short='failed').curves.fill_failed('worst')"
+        ".curves.align('intersection', runs_short='failed').curves.fill_failed('worst'); if they were done, to compare "
+        "the last score of each, frame.curves.to_dataarray(training=None, duplicates='last')"
     )
 
 

@@ -212,7 +212,7 @@ def _ask_of_short_runs(
     if options.runs_short is not None:
         return
     checked = check_curves(curves, own_levels=True)
-    reason, cure = short_runs.ask(short_runs.ends_of(checked), cures)
+    reason, cure = short_runs.ask(short_runs.ends_of(checked), cures, last=short_runs.LAST)
     if reason:
         raise Refusal("curves", UNSAID, reason, cure)
 

@@ -86,6 +86,8 @@ class Shell(Audience):
             words = self._of_arguments(given)
         elif name == "groupby" and call.next is not None:
             return _of_selection({call.arguments[0]: call.next.arguments[0]})
+        elif name == "to_dataarray" and _is_table(self.options):
+            words = self._of_arguments(given)
         elif name == "rename":
             words = _of_dims(given)
         if words is None or call.next is None:
@@ -178,6 +180,11 @@ class Shell(Audience):
         if option in _GIVES_WAY:
             kept = _without(given, [option, *_GIVES_WAY[option]])
         return command_with(argparse.Namespace(archive=self.options.archive, given=kept), added)
+
+
+def _is_table(options: argparse.Namespace) -> bool:
+    """Return whether rows are read, whose training was not typed."""
+    return options.training is None and not str(options.archive).endswith((".nc", ".zarr"))
 
 
 def _dashed(name: str) -> str:

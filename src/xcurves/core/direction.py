@@ -45,7 +45,7 @@ LOW = (
 )
 MEASURES = names_in(
     "accuracy acc f1 auc auroc ap map r2 bleu success kappa correct exact_match solved resolved passed acc1 acc5 top1 "
-    "top5 prec1 prec5"
+    "top5 prec1 prec5 dice iou miou jaccard psnr ssim rouge rouge1 rouge2 rougel meteor chrf ndcg mrr auprc mcc"
 )
 _GENERIC = names_in("score scores")
 HIGH = (

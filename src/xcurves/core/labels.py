@@ -294,6 +294,8 @@ def noun(dim: str) -> str:
     if words in _SEVERAL:  # a column may bear the name of all of its labels
         words = words.removesuffix("s")
     words = words.replace("_", " ").strip()
+    if words.lower() == "unique":  # unique_id, as forecasts have it
+        words = "series"
     if words.lower() == "data":  # which has no plural
         words += " set"
     if words != dim and words.istitle():  # words of a name; MNIST and pH are as they are written

@@ -405,7 +405,7 @@ def cure_incomplete(curves: xr.DataArray) -> Cure:
         calls[how] = Cure(found)
     (failed,) = calls["failed"].calls
     calls["failed"] = Cure(failed.then(call(".curves.fill_failed", "worst")))
-    reason, cure = short_runs.ask(ends, calls)
+    reason, cure = short_runs.ask(ends, calls, last=short_runs.LAST)
     return Choices(f"{reason}. ", *cure)
 
 

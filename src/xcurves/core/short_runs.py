@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from xcurves.array_types import Floats
 from xcurves.core import labels
-from xcurves.core.refusal import Choices, Cure, Piece, give
+from xcurves.core.refusal import Choices, Cure, Piece, call, give
 from xcurves.kernels.ragged import Rows
 
 RunsShort = Literal["failed", "drop", "cut"]
 HOW: tuple[RunsShort, ...] = ("failed", "drop", "cut")
+# of the rows of a log, for runs that ended early because they were done
+LAST = Cure(call("frame.curves.to_dataarray", training=None, duplicates="last"))
 # How a call of Python says each.
 OPTIONS = {how: Cure(give(runs_short=how)) for how in HOW}
 SHARE = 0.9  # of the longest run of a task: what ends before it is short
@@ -110,10 +112,11 @@ def say_failed(ends: Ends) -> list[str]:
     return [f"{n_failed:,} runs that failed have their infinite score at all further levels"]
 
 
-def ask(ends: Ends, cures: Mapping[RunsShort, Cure] = OPTIONS) -> tuple[str, Cure]:
+def ask(ends: Ends, cures: Mapping[RunsShort, Cure] = OPTIONS, *, last: Cure | None = None) -> tuple[str, Cure]:
     """Return which runs are short, "" if none is, and what to do, in the order in which cures keep the question.
 
-    Where all runs of an algorithm end at about one level that is another budget, and no failure.
+    Where all runs of an algorithm end at about one level that is another budget, and no failure. `last` compares the
+    last score of each run.
     """
     found = _Found.of(ends)
     n_short = int(found.short.sum())
@@ -134,6 +137,8 @@ def ask(ends: Ends, cures: Mapping[RunsShort, Cure] = OPTIONS) -> tuple[str, Cur
     for how in found.order:
         if how in cures:
             pieces += [f"{when[how]}, ", *cures[how], "; "]
+    if last is not None:
+        pieces += ["if they were done, to compare the last score of each, ", *last, "; "]
     reason = f"{which} before 90 % of the longest of the task: {'; '.join(named)}"
     return reason, Choices(*pieces[:-1])
 

@@ -24,7 +24,7 @@ from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
 from xcurves.frames.wide import with_joined
 from xcurves.frames.wide_columns import with_means_of_cells, without_summed_labels, without_text_summaries
-from xcurves.frames.wide_tables import TASK, doubt_of_columns, long_form, tasks_in
+from xcurves.frames.wide_tables import TASK, doubt_of_columns, long_form, tasks_in, with_named_algorithms
 from xcurves.say.numbers import listed as in_words
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class _Finder(Found):
             return points
         self.frame = without_text_summaries(with_means_of_cells(self.frame))
         self.frame = without_summed_labels(self.frame, columns_typed([self.typed.get("run"), self.typed.get("tasks")]))
+        self.frame = with_named_algorithms(self.frame)
         known = self.roles | {"coords": self.typed.get("coords")}
         doubt = doubt_of_columns(self.frame, known)
         if doubt is not None:

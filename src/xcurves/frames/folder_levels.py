@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice, Doubtful, of_paths
-from xcurves.core.names import FOLD, NUMBERED, RUN_LABEL, numbered_runs
+from xcurves.core.names import ENVIRONMENT, FOLD, NUMBERED, RUN_LABEL, numbered_runs
 from xcurves.frames.path_levels import Paths
 from xcurves.frames.reading import columns_in, compared
 from xcurves.say.numbers import listed
@@ -27,7 +27,6 @@ _OF_PLACE = re.compile(
     re.IGNORECASE,
 )
 _MARKS = ("__", "_", "-", ".")  # between parts of names, the longest first
-_ENVIRONMENT = re.compile(r".*-v\d+", re.IGNORECASE)  # CartPole-v1
 _ALGORITHM, _TASK = "{algorithm}", "{task}"
 
 
@@ -119,7 +118,7 @@ def of_place(level: Sequence[str]) -> bool:
 
 
 def _are_environments(level: Sequence[str]) -> bool:
-    return all(map(_ENVIRONMENT.fullmatch, level))
+    return all(map(ENVIRONMENT.fullmatch, level))
 
 
 def _level_of_runs(levels: Sequence[Sequence[str]], kept: Sequence[int], *, is_needed: bool) -> int | None:

@@ -76,7 +76,7 @@ def curves_of(
     kept = list(dict.fromkeys([*names_of(coords, "coords"), *reading.coords]))
     dims: dict[str, Any] = {name: name for name in names_of(reading.tasks)}
     dims |= {"algorithm": reading.algorithm, "run": reading.run, "training": training}
-    frame = _without_empty_rows(reading.frame, value, training)
+    frame = _without_empty_rows(reading.frame, value, training, reading.algorithm)
     if duplicates == "runs":
         duplicates = "raise"  # the reading has numbered the rows that may be runs
     column_of = {dim: column for dim, column in dims.items() if column is not None}
@@ -208,11 +208,12 @@ def _describe(curves: xr.DataArray, frame: pd.DataFrame, columns: Mapping[str, s
     curves.attrs = carried | said_of(frame, str(curves.name))
 
 
-def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None) -> pd.DataFrame:
-    """Leave out rows that have neither a score nor a level of training, such as other lines of a log."""
-    if not isinstance(value, str) or not isinstance(training, str) or not {value, training} <= set(frame.columns):
+def _without_empty_rows(frame: pd.DataFrame, value: str, training: str | None, algorithm: str | None) -> pd.DataFrame:
+    """Leave out rows that have neither a score nor a level of training, or no algorithm: other lines of a log."""
+    others = [name for name in (training, algorithm) if isinstance(name, str) and name in frame]
+    if not isinstance(value, str) or value not in frame or not others:
         return frame
-    empty = frame[value].isna() & frame[training].isna()
+    empty = frame[value].isna() & frame[others].isna().any(axis=1)
     if not empty.any():
         return frame
     return frame[~empty]

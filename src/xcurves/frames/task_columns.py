@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xcurves.core.direction import says_higher
-from xcurves.core.doubts import MOST, Choice
+from xcurves.core.doubts import MOST, Choice, runs_each
 from xcurves.core.names import is_step, names_in, words_of
 from xcurves.frames.reading import Doubt, Found, as_list, compared, either
 from xcurves.frames.roles import likeliest_columns, names_score, numeric_columns, says_statistic
@@ -70,9 +70,14 @@ def _steps_among(found: Found, columns: Sequence[str]) -> Doubt | None:
     # those whose scores are all equal, or whole numbers, are steps too
     n_steps = sum(bool(re.fullmatch(rf"{begin}\d+", name)) for name in numeric_columns(found.frame))
     words = f"{compared(found.frame, found.roles)}, at {n_steps:,} steps"
-    choice = Choice({"columns": f"{begin}{{training,\\d+}}"}, words)
-    question = f"does not say whether columns are steps of training ({either(columns)})"
-    return Doubt({}, (choice,), question)
+    of_steps = Choice({"columns": f"{begin}{{training,\\d+}}"}, words)
+    if begin or found.roles.get("run") is not None:
+        question = f"does not say whether columns are steps of training ({either(columns)})"
+        return Doubt({}, (of_steps,), question)
+    compares = compared(found.frame, found.roles | {"run": None}).rpartition(", ")[0]
+    of_runs = Choice({"columns": "{run,\\d+}"}, f"{compares}, {runs_each(n_steps, n_steps)}")
+    question = f"does not say whether columns are runs or steps of training ({either(columns)})"
+    return Doubt({}, (of_runs, of_steps), question)
 
 
 def _choice(found: Found, scores: Sequence[str], without: Sequence[str]) -> Choice:

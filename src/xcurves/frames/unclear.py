@@ -42,7 +42,7 @@ from xcurves.frames.reading import (
 from xcurves.frames.roles import likeliest, n_labels
 from xcurves.frames.row_order import doubt_of_order
 from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed
-from xcurves.frames.wide_columns import has_part, numbered_scores
+from xcurves.frames.wide_columns import has_part, has_scores_of_levels, numbered_scores
 from xcurves.frames.wide_tables import wide_pattern
 from xcurves.say.numbers import listed as in_words
 
@@ -126,7 +126,7 @@ def _doubt_of_columns(found: Found, given: pd.DataFrame, *, is_asked: bool) -> D
         return None
     named = {role: found.typed[role] for role in (*ROLES, "passage", "coords") if role in found.typed}
     pattern, columns = wide_pattern(given, named)
-    if pattern is None or not (is_asked or has_part(pattern.text, "run")):
+    if pattern is None or not (is_asked or has_scores_of_levels(pattern) or has_part(pattern.text, "run")):
         return None
     matches = [match for name in columns if (match := compiled(pattern.text).fullmatch(str(name)))]
     dims = [dim for dim in ("algorithm", "run") if dim in matches[0].groupdict()]

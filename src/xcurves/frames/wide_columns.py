@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xcurves.core import provenance
-from xcurves.core.names import dim_of, words_of
+from xcurves.core.direction import says_higher
+from xcurves.core.names import dim_of, is_clock, words_of
 
 _RUN = re.compile(
     r"(?P<before>.*?)(?P<word>(?<![^\W_])(?:seed|run|rep|repeat|fold|split|trial)[-_ ]?)(?P<run>\d+)(?P<after>\D.*|)",
@@ -56,7 +57,7 @@ def fitting_pattern(names: Sequence[str], is_score: IsScore) -> Pattern | None:
     if not matches:
         matches, run = [match for name in names if (match := _SHORT_RUN.fullmatch(name))], "{run,\\d+}"
     if len(matches) < len(names):
-        return _pattern_of(names, is_score)
+        return _crossed_scores(names, is_score) or _pattern_of(names, is_score)
     words = {match["word"] for match in matches}
     runs = {match["run"] for match in matches}
     before = _pattern_of([match["before"] for match in matches], is_score)
@@ -79,6 +80,24 @@ def numbered_scores(names: Sequence[str], score: str) -> str | None:
     if len(numbers) < 2 or numbers[0] > 1 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return None
     return f"{base}{{run,\\d+}}"
+
+
+def _crossed_scores(names: Sequence[str], is_score: IsScore) -> Pattern | None:
+    """Return the pattern of columns such as accuracy/svm, time/svm, accuracy/tree, time/tree; None of others."""
+    parts = [tuple(name.split("/")) for name in names]
+    if len(parts) < 2 or any(len(each) != 2 for each in parts):
+        return None
+    for place, text in enumerate(("{value}/{algorithm}", "{algorithm}/{value}")):
+        scores, algorithms = (list(dict.fromkeys(each[side] for each in parts)) for side in (place, 1 - place))
+        known = [is_score(score) or says_higher(score) is not None or is_clock(score) for score in scores]
+        if len(algorithms) > 1 and len(parts) == len(scores) * len(algorithms) and all(known):
+            return Pattern(text if len(scores) > 1 else text.replace("{value}", scores[0]), tuple(scores))
+    return None
+
+
+def has_scores_of_levels(pattern: Pattern | None) -> bool:
+    """Return whether a pattern is of columns of two levels, one of which names scores: accuracy/svm."""
+    return pattern is not None and bool(pattern.scores) and "/" in pattern.text
 
 
 def has_part(pattern: str, part: str) -> bool:

@@ -13,9 +13,10 @@ import pandas as pd
 from xcurves.core.direction import looks_like_score, says_higher
 from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import FIND
-from xcurves.core.names import compiled, dim_of, names_in, seeds_in, words_of
+from xcurves.core.names import ENVIRONMENT, compiled, dim_of, is_metric, names_in, seeds_in, words_of
+from xcurves.core.refusal import UNSAID, Refusal, Text
 from xcurves.frames.names_in_column import with_cut_columns
-from xcurves.frames.reading import Doubt, as_list, columns_in
+from xcurves.frames.reading import OF_FRAME, Doubt, as_list, columns_in
 from xcurves.frames.roles import (
     NO_NAME,
     are_settings,
@@ -30,6 +31,7 @@ from xcurves.frames.wide_columns import (
     Pattern,
     fitting_pattern,
     has_part,
+    has_scores_of_levels,
     n_rows_of_scores,
     names_run,
     runs_pattern,
@@ -85,14 +87,17 @@ def wide_pattern(frame: pd.DataFrame, given: Mapping[str, Any]) -> tuple[Pattern
     if len(of_runs) > 1 and all(says_statistic(name) or name in of_runs for name in scores):
         scores = of_runs  # beside their mean and spread
     broken = any(is_mostly_measured(frame, name) for name in map(str, frame))
-    if len(scores) < 2 or broken or any(map(says_statistic, scores)):
+    if len(scores) < 2 or broken:
         return None, []
     pattern = fitting_pattern(scores, names_score)
+    if any(map(says_statistic, scores)) and not has_scores_of_levels(pattern):
+        return None, []
     parts = [dim for dim in ("algorithm", "run") if pattern and has_part(pattern.text, dim)]
     if pattern is None or not parts or any(dim in given or dim in named.values() for dim in parts):
         return None, []
-    if pattern.text == "{algorithm}" and any(says_higher(name) is not None for name in scores):
-        return None, []  # metrics, such as throughput beside memory
+    is_plain = pattern.text == "{algorithm}"
+    if is_plain and (any(says_higher(name) is not None for name in scores) or all(map(str.isdecimal, scores))):
+        return None, []  # metrics, such as throughput beside memory; numbers of runs or steps
     if not any(compiled(pattern.text).fullmatch(name) for name in scores):
         return None, []  # parts with a / are of several levels of keys
     return pattern, scores
@@ -121,6 +126,16 @@ def _with_named_rows(frame: pd.DataFrame) -> pd.DataFrame:
     if not column.is_unique:
         return frame
     return frame.rename(columns={frame.columns[0]: "task"})
+
+
+def with_named_algorithms(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose first column without a name is the algorithm, where pandas numbered all other columns."""
+    names = list(map(str, frame.columns))
+    if len(names) < 3 or names[0] not in NO_NAME or names[1:] != [str(place) for place in range(len(names) - 1)]:
+        return frame
+    if pd.api.types.is_numeric_dtype(frame[names[0]]) or frame[names[0]].duplicated().any():
+        return frame
+    return frame.rename(columns={names[0]: "algorithm"})
 
 
 def with_rows(frame: pd.DataFrame, named: Sequence[Any], within: Sequence[str] = ()) -> pd.DataFrame:
@@ -201,6 +216,7 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     if "score" in known or "score" in frame or "algorithm" in known:
         return None
     free = [name for name in map(str, frame.columns) if name not in columns_in(known)]
+    _refuse_summaries(frame)
     named = [name for name in free if dim_of(name) is not None]
     if any(dim_of(name) == "algorithm" and n_labels(frame[name]) > 1 for name in named):
         return None
@@ -221,8 +237,8 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
     if rows is None or not _could_be_algorithms(scores):
         return None
     parts = [name.split(_BETWEEN) for name in scores]
-    if not named and not rest and _are_crossed(parts):
-        return _doubt_of_parts(parts, len(frame))
+    if not rest and _are_crossed(parts) and "task" not in map(dim_of, named):
+        return _doubt_of_parts(parts, n_labels(frame[named[0]]) if named else len(frame), is_named=bool(named))
     runs = [name for name in named if dim_of(name) == "run"]
     numbered = runs_pattern(scores)
     if numbered is not None and not runs and "run" not in known and not about:
@@ -236,11 +252,24 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
         return None
     n_rows = n_rows_of_scores(frame, scores)
     kinds = {str(dim_of(name)) for name in named}
-    choices = [
-        Choice(_columns(those) | of_rows, _compared(len(those or scores), n_rows, of_rows, kinds))
-        for those, of_rows in product(columns, rows)
-    ]
+    choices = []
+    for those, of_rows in product(columns, rows):
+        if "select" in of_rows:
+            metric, each = of_rows["select"]
+            n_rows = int((frame[metric] == each).sum())
+        choices.append(Choice(_columns(those) | of_rows, _compared(len(those or scores), n_rows, of_rows, kinds)))
     return Doubt({}, tuple(choices[:MOST]), _question(about, are_whole, rows))
+
+
+def _refuse_summaries(frame: pd.DataFrame) -> None:
+    """Refuse what `describe` of pandas says of scores, and forecasts beside what was forecast: no scores."""
+    first = frame.iloc[:, 0] if len(frame.columns) else pd.Series(dtype=object)
+    if {"count", "mean", "std", "min", "max"} <= {*map(str, first)}:
+        what = "has rows count, mean, std, min and max: a summary of scores"
+        raise Refusal("frame", UNSAID, Text(OF_FRAME, what), "Give the scores that it sums up")
+    if {"ds", "y", "unique_id"} <= {*map(str, frame)}:
+        what = "has forecasts beside y, what was forecast, and no scores"
+        raise Refusal("frame", UNSAID, Text(OF_FRAME, what), "Give the error of each forecast")
 
 
 def _could_be_algorithms(names: Sequence[str]) -> bool:
@@ -282,18 +311,23 @@ def _are_crossed(parts: Sequence[Sequence[str]]) -> bool:
     return min(len(firsts), len(seconds)) > 1 and len(set(map(tuple, parts))) == len(firsts) * len(seconds)
 
 
-def _doubt_of_parts(parts: Sequence[Sequence[str]], n_rows: int) -> Doubt:
-    """Return what to ask where parts of names of columns are algorithms and tasks, and rows their runs."""
+def _doubt_of_parts(parts: Sequence[Sequence[str]], n_rows: int, *, is_named: bool) -> Doubt:
+    """Return what to ask where parts of names of columns are algorithms and tasks; rows are runs if they have no name.
+
+    Environments are first taken for tasks.
+    """
     n_first, n_second = (len(set(side)) for side in zip(*parts, strict=True))
+    orders = [(("{algorithm}", f"{{{TASK}}}"), n_first, n_second), ((f"{{{TASK}}}", "{algorithm}"), n_second, n_first)]
+    if all(ENVIRONMENT.fullmatch(first) for first, _ in parts):
+        orders.reverse()
+    of_rows = {} if is_named else {"run": ROW}
+    each = f", {how_many(n_rows, 'row')} each" if is_named else f", {runs_each(n_rows, n_rows)}"
     choices = tuple(
         Choice(
-            {"columns": _BETWEEN.join(names), "run": ROW},
-            f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}, {runs_each(n_rows, n_rows)}",
+            {"columns": _BETWEEN.join(names), **of_rows},
+            f"{how_many(n_algorithms, 'algorithm')}, {how_many(n_tasks, 'task')}{each}",
         )
-        for names, n_algorithms, n_tasks in (
-            (("{algorithm}", f"{{{TASK}}}"), n_first, n_second),
-            ((f"{{{TASK}}}", "{algorithm}"), n_second, n_first),
-        )
+        for names, n_algorithms, n_tasks in orders
     )
     return Doubt({}, choices, f"does not say which part of columns such as {_BETWEEN.join(parts[0])} is the algorithm")
 
@@ -317,7 +351,7 @@ def _rows_of(
 ) -> list[dict[str, Any]] | None:
     """Return what rows could be, nothing to say where a column says it; None if the table is no wide one."""
     if named or known.get("run") is not None or known.get("tasks"):
-        return [{}] if not rest else None
+        return [{}] if not rest else _rows_with_label(frame, named, rest)
     if len(rest) > 1:
         return None
     label = ROW
@@ -326,6 +360,21 @@ def _rows_of(
         if n_labels(frame[label]) < len(frame) or not may_be_label(frame, label):
             return None
     return [{"tasks": [label]}, {"run": label}]
+
+
+def _rows_with_label(frame: pd.DataFrame, named: Sequence[str], rest: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Return what a text beside tasks or metrics could be that tells rows apart with them; None of others."""
+    if len(rest) != 1 or not named or any(dim_of(name) != "task" for name in named):
+        return None
+    (label,) = rest
+    if not may_be_label(frame, label) or frame.duplicated([*named, label]).any():
+        return None
+    metrics = [name for name in named if is_metric(name)]
+    if metrics:
+        (metric, *_) = metrics
+        tasks = [label, *(name for name in named if name not in metrics)]
+        return [{"select": (metric, each), "tasks": tasks} for each in frame[metric].unique().tolist()]
+    return [{"tasks": [label, *named]}, {"run": label}]
 
 
 def _columns(names: Sequence[str]) -> dict[str, Any]:

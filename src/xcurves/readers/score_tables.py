@@ -15,7 +15,7 @@ import pandas as pd
 from xcurves.core import provenance
 from xcurves.core.applicability import UNKNOWN_SAMPLER
 from xcurves.core.direction import HIGHER
-from xcurves.core.names import CONFIG, OF_TRIAL, TRIAL, dim_of, join_labels
+from xcurves.core.names import CONFIG, OF_TRIAL, TRIAL, dim_of, join_labels, seeds_in
 from xcurves.core.refusal import Cure, Refusal, give
 from xcurves.readers import logs
 from xcurves.readers.cells import as_numbers
@@ -426,6 +426,11 @@ def _studies_in(table: pd.DataFrame, study: str, file: Path) -> pd.DataFrame | N
 
     None where the numbers of trials do not begin anew, or no column names runs.
     """
+    cut = seeds_in(table[study].astype(str).unique().tolist())
+    if cut is not None and "run" not in table:
+        of_rows = pd.factorize(table[study].astype(str))[0]
+        names = cut.iloc[of_rows].set_axis(table.index)
+        table = table.assign(**{study: names["algorithm"], "run": names["run"]})
     labels = [name for name in map(str, table) if not _OF_OPTUNA.match(name)]
     runs = [name for name in labels if dim_of(name) == "run"]
     begins_anew = table.duplicated([study, "number"]).any() and not table.duplicated([*labels, "number"]).any()

@@ -293,8 +293,8 @@ def _joined(
         others: list[Piece] = []
         if RUN_LABEL.fullmatch(first.stem) and RUN_LABEL.fullmatch(path.stem):
             names = _pattern_of_files(root, first)
-            if "{task}/{algorithm}" in names:  # which of both is above is not said
-                others = [" or ", give(names=names.replace("{task}/{algorithm}", "{algorithm}/{task}"))]
+        if "{task}/{algorithm}" in names:  # which of both is above is not said
+            others = [" or ", give(names=names.replace("{task}/{algorithm}", "{algorithm}/{task}"))]
         raise Refusal(
             "path",
             UNSAID,

@@ -247,6 +247,8 @@ def sniff(lines: Sequence[str]) -> Dialect:
 
 def _is_row(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
     """Return whether a first line has no names: numbers, and beside them only words that stand below them again."""
+    if not first[0] and list(first[1:]) == [str(place) for place in range(len(first) - 1)]:
+        return False  # columns that pandas numbered, beside an index
     words = {place: cell for place, cell in enumerate(first) if not _is_number(cell)}
     below = [{place: row[place] for place in words if place < len(row)} for row in others]
     return len(words) < len(first) and all(

@@ -1,4 +1,4 @@
-"""What learning_curve of scikit-learn returns, as arrays or as lists: scores of sizes and folds."""
+"""What learning_curve and validation_curve of scikit-learn return, as arrays or as lists: scores of sizes and folds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-_SIZES = ("train_sizes", "train_sizes_abs")
+_SIZES = {"train_sizes": "train_sizes", "train_sizes_abs": "train_sizes", "param_range": "param_range"}
 _OF_FOLDS = frozenset(["train_scores", "test_scores", "fit_times", "score_times"])
 
 
@@ -26,5 +26,5 @@ def folds_of(values: Mapping[str, Any]) -> pd.DataFrame | None:
     if sizes.ndim != 1 or len(shapes) > 1 or any(len(shape) != 2 or shape[0] != len(sizes) for shape in shapes):
         return None
     ((n_sizes, n_folds),) = shapes
-    columns = {"fold": np.tile(np.arange(n_folds), n_sizes), _SIZES[0]: np.repeat(sizes, n_folds)}
+    columns = {"fold": np.tile(np.arange(n_folds), n_sizes), _SIZES[named[0]]: np.repeat(sizes, n_folds)}
     return pd.DataFrame(columns | {name: table.ravel() for name, table in tables.items()})
