@@ -11,7 +11,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 import xcurves
-from xcurves.multi_task.shared_runs import together
+from xcurves.multi_task.task_options import runs_together
 
 SAID = "go up and down together over"
 
@@ -46,14 +46,14 @@ def test_p_is_that_of_the_runs_of_a_two_way_analysis_of_variance(shared):
             degrees[name] += table.loc[name, "df"]
     between, within = (squares[name] / degrees[name] for name in squares)
     expected = stats.f.sf(between / within, *degrees.values())
-    assert together(scores) == pytest.approx(expected, rel=1e-9)
+    assert runs_together(scores) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("family", ["normal", "heavy", "skewed"])
 def test_independent_runs_are_hardly_ever_warned_of(family):
     draw = {"normal": stats.norm, "heavy": stats.t(4), "skewed": stats.expon}[family]
     n = 2000
-    found = np.array([together(draw.rvs(size=(6, 2, 5), random_state=seed)) for seed in range(n)])
+    found = np.array([runs_together(draw.rvs(size=(6, 2, 5), random_state=seed)) for seed in range(n)])
     for alpha in (0.05, 0.001):
         assert (found < alpha).sum() <= stats.binom.ppf(0.9999, n, 1.3 * alpha)
 
@@ -75,7 +75,7 @@ def test_shared_runs_that_are_taken_as_independent_reject_too_often_and_their_me
     by_tasks = by_means = warned = 0
     for seed in range(n):
         curves = as_curves(scored(1.0, n_tasks=8, seed=seed))
-        warned += together(curves.to_numpy()[..., 0]) < 0.001
+        warned += runs_together(curves.to_numpy()[..., 0]) < 0.001
         with warnings.catch_warnings(action="ignore"):
             result = xcurves.across_tasks(curves, rng=0, n_resamples=199, per_task=False)
             by_tasks += bool(result.pvalue.sel(task_effect="fixed") <= alpha)
@@ -94,4 +94,4 @@ def test_where_nothing_can_be_said_nothing_is(lacking):
         scores = scores[:2]
     else:
         scores[:] = 1.0
-    assert np.isnan(together(scores))
+    assert np.isnan(runs_together(scores))

@@ -18,7 +18,6 @@ from xcurves.core.refusal import UNSAID, Cure, Refusal, Text, Words
 from xcurves.frames import roles
 from xcurves.frames.columns import JOINED
 from xcurves.frames.find_training import find_training
-from xcurves.frames.names_in_column import cut_names, said_of_cut
 from xcurves.frames.reading import ARGUMENTS, OF_FRAME, ROLES, Found, Reading, as_list, columns_typed, no_column
 from xcurves.frames.roles import find_score, n_labels
 from xcurves.frames.unclear import doubt_of
@@ -269,6 +268,8 @@ class _Finder(Found):
             return
         if {"algorithm", "run"} & {*self.typed, *self.missing}:
             return
+        from xcurves.frames.names_in_column import cut_names, said_of_cut  # which most frames do without
+
         labels = cut_names(self.frame, name)
         if labels is None or ("task" in labels and self.roles["tasks"]):
             return

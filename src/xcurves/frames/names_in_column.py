@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import pandas as pd
@@ -49,10 +48,8 @@ def said_of_cut(labels: dict[str, pd.Series[Any]]) -> str:
     return ", ".join(f"{dim} {label.iloc[0]}" for dim, label in labels.items())
 
 
-def with_cut_columns(frame: pd.DataFrame, named: Collection[Any]) -> pd.DataFrame:
-    """Return a frame with columns that are cut from names, where a call names one that the frame lacks."""
-    if not (_MADE - {"task"}) & {name for name in named if isinstance(name, str)} - {*map(str, frame)}:
-        return frame
+def with_cut_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with the columns that are cut from the first one of names that can be cut."""
     for name in map(str, frame.select_dtypes(["object", "string"])):
         labels = cut_names(frame, name)
         if labels is not None:

@@ -17,8 +17,6 @@ _ORDERED = 0.9  # least rank correlation of scores and the order of rows
 
 def doubt_of_order(found: Found) -> Doubt | None:
     """Return what to ask where rows of an algorithm are numbered anew, or their scores rise or fall all along."""
-    if not found.numbered or "run" in found.typed or "training" in found.typed:
-        return None
     keys = found.keys("tasks", "algorithm")
     if not keys:
         return None

@@ -40,7 +40,6 @@ from xcurves.frames.reading import (
     unknown_words,
 )
 from xcurves.frames.roles import likeliest, n_labels
-from xcurves.frames.row_order import doubt_of_order
 from xcurves.frames.unnamed import compared_as_read, doubt_of_factors, doubt_of_unnamed
 from xcurves.frames.wide_columns import has_part, has_scores_of_levels, numbered_scores
 from xcurves.frames.wide_tables import wide_pattern
@@ -156,7 +155,7 @@ def _doubt_of_roles(found: Found) -> Doubt | None:
         _doubt_of_parts,
         _doubt_of_trials,
         _doubt_of_unnamed,
-        doubt_of_order,
+        _doubt_of_order,
         doubt_of_rungs,
         _doubt_of_rising,
         doubt_of_factors,
@@ -173,6 +172,14 @@ def _doubt_of_trials(found: Found) -> Doubt | None:
     from xcurves.frames.search_trials import doubt_of_settings  # which frames without trials do without
 
     return doubt_of_settings(found)
+
+
+def _doubt_of_order(found: Found) -> Doubt | None:
+    if not found.numbered or {"run", "training"} & {*found.typed}:
+        return None
+    from xcurves.frames.row_order import doubt_of_order  # which frames whose runs have names do without
+
+    return doubt_of_order(found)
 
 
 def _doubt_of_unnamed(found: Found) -> Doubt | None:

@@ -15,7 +15,6 @@ from xcurves.core.doubts import MOST, Choice, how_many, runs_each
 from xcurves.core.known import FIND
 from xcurves.core.names import ENVIRONMENT, compiled, dim_of, is_metric, names_in, seeds_in, words_of
 from xcurves.core.refusal import UNSAID, Refusal, Text
-from xcurves.frames.names_in_column import with_cut_columns
 from xcurves.frames.reading import OF_FRAME, Doubt, as_list, columns_in
 from xcurves.frames.roles import (
     NO_NAME,
@@ -194,7 +193,11 @@ def as_rows(
     """
     named = [*(name for given in dims.values() for name in as_list(given)), *kept]
     if columns is None:
-        tidy = with_cut_names(with_cut_columns(frame, named), named)
+        if {"algorithm", "run"} & set(_texts(named)) - {*map(str, frame)}:
+            from xcurves.frames.names_in_column import with_cut_columns  # which most frames do without
+
+            frame = with_cut_columns(frame)
+        tidy = with_cut_names(frame, named)
         return with_rows(tidy, named, _of_runs(tidy, named, dims)), []
     tidy = with_rows(frame, named)
     single = {dim: column for dim, column in dims.items() if isinstance(column, str)}

@@ -30,7 +30,6 @@ from xcurves.multi_task import kinds, task_options
 from xcurves.multi_task.claims import TASK_CLAIMS
 from xcurves.multi_task.comparison import Comparison
 from xcurves.multi_task.fixed_claim import MOST_DEALT, student_pvalues
-from xcurves.multi_task.shared_runs import warn_of_shared_runs
 from xcurves.multi_task.task_options import (
     CORRECTIONS,
     GROUP_DIM,
@@ -41,6 +40,7 @@ from xcurves.multi_task.task_options import (
     check_by,
     refuse_strangers,
     task_spread_ratio,
+    warn_of_shared_runs,
 )
 from xcurves.multi_task.too_few import number_of_families
 
