@@ -606,3 +606,15 @@ INPUTS["a last line without a label and a score is none"] = Input(
     },
     Read("learner", "seed", None, "val_loss", (), True, 2, 3),
 )
+INPUTS["JSON lines whose only score is true or false"] = Input(
+    lambda: {
+        "log.jsonl": lines(
+            [
+                {"model": name, "question_id": f"q{item}", "subject": "xy"[item % 2], "correct": (item + place) % 3 > 0}
+                for place, name in enumerate(AB)
+                for item in range(9)
+            ]
+        )
+    },
+    Read("model", None, None, "correct", ("question_id",), False, 2, 1, n_tasks=9),
+)

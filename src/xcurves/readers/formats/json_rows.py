@@ -165,7 +165,8 @@ def parsed(text: str) -> Any:
 
 
 def _has_number(row: Mapping[str, Any]) -> bool:
-    return any(_is_number(value) for _, value in flat(row))
+    """Return whether a row has a number, or says whether an answer is correct."""
+    return any(_is_number(value) or (value in (True, False) and looks_like_score(name)) for name, value in flat(row))
 
 
 def _rows_of(value: Any) -> pd.DataFrame | None:
