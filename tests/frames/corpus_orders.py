@@ -618,3 +618,18 @@ INPUTS["JSON lines whose only score is true or false"] = Input(
     },
     Read("model", None, None, "correct", ("question_id",), False, 2, 1, n_tasks=9),
 )
+INPUTS["numbers below algorithm and bare numbers"] = Input(
+    lambda: {
+        "log.json": json.dumps(
+            {name: {str(step): {"loss": 1 / (step + 1), "n": 5} for step in range(4)} for name in AB}
+        )
+    },
+    Asks(
+        "what key2 is",
+        3,
+        {
+            "--run key2": Read("algorithm", "key2", None, "loss", (), True, 2, 4, 1),
+            "--training key2": Read("algorithm", None, "key2", "loss", (), True, 2, 1, 4),
+        },
+    ),
+)

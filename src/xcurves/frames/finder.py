@@ -32,7 +32,7 @@ else:
     items, unnamed = later("xcurves.frames", "items", "unnamed")
 
 _RUN = "run"
-_FRACTIONS, _TIMES_AS_LARGE = (0.2, 1), 20  # beside percentages: between those of one curve there are others
+_FRACTIONS, _TIMES_AS_LARGE = (0.2, 0.999), 20  # beside percentages; those of one curve have others between
 _SHOWN = 4  # settings that are named
 
 
@@ -432,7 +432,7 @@ def _refuse_percentages(frame: pd.DataFrame, score: str | None) -> None:
     values = frame[score]
     if not pd.api.types.is_float_dtype(values):
         return
-    fractions, percentages = values[values.between(*_FRACTIONS)], values[values.between(1, 100, inclusive="right")]
+    fractions, percentages = values[values.between(*_FRACTIONS)], values[(values > 1) & (values <= 100)]
     if len(fractions) + len(percentages) < values.notna().sum() or fractions.empty or percentages.empty:
         return
     if percentages.min() > _TIMES_AS_LARGE * fractions.max():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -240,9 +241,12 @@ def _of_nested(value: dict[str, Any]) -> pd.DataFrame | None:
     others = [place for place, labels in enumerate(levels) if place not in of_runs and len(set(labels)) > 1]
     if len(of_runs) != 1 or not others:
         return None
-    names = {of_runs[0]: "run", others[0]: "algorithm"}
+    (run,) = of_runs
+    names = {run: "run", others[0]: "algorithm"}
     if len(others) > 1:
-        names = {of_runs[0]: "run"} | {place: f"key{place + 1}" for place in others}
+        names = {run: "run"} | {place: f"key{place + 1}" for place in others}
+    if not any(isinstance(metric, list) for metric in found[0][1].values()) and _may_be_steps(levels[run]):
+        names[run] = f"key{run + 1}"
     tables = []
     for keys, each in found:
         lengths = {len(metric) for metric in each.values() if isinstance(metric, list)}
@@ -252,9 +256,16 @@ def _of_nested(value: dict[str, Any]) -> pd.DataFrame | None:
         if lengths:
             table.insert(0, "step", range(1, len(table) + 1))
         for place in sorted(names, reverse=True):
-            table.insert(0, names[place], keys[place])
+            is_number = place == run and keys[place].isdecimal()
+            table.insert(0, names[place], int(keys[place]) if is_number else keys[place])
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _may_be_steps(labels: Sequence[str]) -> bool:
+    """Return whether labels of runs are bare numbers at equal distances, three or more: steps are called so too."""
+    known = sorted({int(label) if label.isdecimal() else -1 for label in labels})
+    return len(known) > 2 and known[0] >= 0 and len({after - at for at, after in pairwise(known)}) == 1
 
 
 def _metrics_below(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
