@@ -310,7 +310,7 @@ for NAME, SAYS in (
     INPUTS[f"names of runs in a column with environments, {NAME}"] = Input(
         one(
             lambda name=NAME: (
-                rows(agent=AB, env=["Ant", "Hop"], seed=range(3), step=[0, 10], value="return")
+                rows(agent=AB, env=["Ant", "Hopper"], seed=range(3), step=[0, 10], value="return")
                 .assign(run_name=lambda frame: [name.format(**row) for row in frame.to_dict("records")])
                 .drop(columns=["agent", "env", "seed"])
             )

@@ -263,7 +263,7 @@ def crossed(pattern: str, *, suffix: str = ".csv") -> dict[str, str]:
 
 
 ENVIRONMENTS = [
-    f"{task}__{name}__{run}.csv" for task in ("Ant-v4", "Hop-v4") for name in ("dqn", "ppo") for run in "01"
+    f"{task}__{name}__{run}.csv" for task in ("Ant-v4", "Hopper-v4") for name in ("dqn", "ppo") for run in "01"
 ]
 CROSSED = Read("algorithm", "run", "step", "return", ("task",), False, 2, 4, 3, 3)
 for PATTERN in (
@@ -284,6 +284,15 @@ INPUTS["folders of runs whose names cross two parts"] = Input(
 INPUTS["names of environments come first"] = Input(
     lambda: {f"logs/{name}": curve(name, 0) for name in ENVIRONMENTS},
     Read("algorithm", "run", "step", tasks=("task",), n_tasks=2, says="names are task, algorithm and run"),
+)
+INPUTS["versions of models are called like environments"] = Input(
+    lambda: {
+        f"logs/{name}_{size}_{run}.csv": curve("x", run)
+        for name in ("Yolo-v5", "Yolo-v8")
+        for size in ("small", "large")
+        for run in range(2)
+    },
+    Asks("names do not say whether", 3, {"{task}_{algorithm}_{run}": Read("algorithm", "run", "step", n_tasks=2)}),
 )
 
 

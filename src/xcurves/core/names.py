@@ -19,7 +19,12 @@ CONFIG = "config/"  # before the names of columns that hold the configuration of
 FOLD = "fold"  # the column of folds, and what runs are matched by
 TRIAL = "trial_number"  # the column of trials of a search
 OF_TRIAL = "params_"  # before those of the settings of a trial, as Optuna writes them
-ENVIRONMENT = re.compile(r".*-v\d+", re.IGNORECASE)  # CartPole-v1
+ENVIRONMENT = re.compile(r".*-v\d+", re.IGNORECASE)  # CartPole-v1; a model may be called so too
+KNOWN_ENVIRONMENT = re.compile(  # of Gymnasium
+    r"(?:Acrobot|Ant|BipedalWalker|Blackjack|CarRacing|CartPole|CliffWalking|FrozenLake|HalfCheetah|Hopper|Humanoid"
+    r"|HumanoidStandup|InvertedDoublePendulum|InvertedPendulum|LunarLander|MiniGrid|MountainCar|Pendulum|Pusher|Reacher"
+    r"|Swimmer|Taxi|Walker2d|\w+NoFrameskip)\w*(?:-\w+)*-v\d+"
+)
 NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do
     r"(?P<algorithm>.*?[^\W\d_].*?)(?:[-_., ]*(?:seed|run|rep|trial|fold)|[-_., ]+(?:[sr]|cv|split|resample)?)"
     r"[-_=. ]*(?P<run>\d+)",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from xcurves.core.doubts import MOST, Choice, Doubtful, of_paths
-from xcurves.core.names import ENVIRONMENT, FOLD, NUMBERED, RUN_LABEL, numbered_runs
+from xcurves.core.names import ENVIRONMENT, FOLD, KNOWN_ENVIRONMENT, NUMBERED, RUN_LABEL, numbered_runs
 from xcurves.frames.path_levels import Paths
 from xcurves.frames.reading import columns_in, compared
 from xcurves.say.numbers import listed
@@ -335,8 +335,8 @@ def are_run_names(labels: Sequence[str]) -> bool:
 def _with_tasks(paths: Paths, index: int, of_level: Mapping[int, str], found: Levels) -> Levels:
     """Return levels with the tasks that names of algorithms have in them, if each algorithm is with each task.
 
-    Environments are tasks; which of two other parts is, is asked. `of_level` says what levels are; that of `index` is
-    the algorithm, or a pattern of algorithm and run.
+    Environments of Gymnasium are tasks; which of two other parts is, is asked. `of_level` says what levels are; that
+    of `index` is the algorithm, or a pattern of algorithm and run.
     """
     labels = found.labels
     names = labels["algorithm"].astype(str)
@@ -347,7 +347,7 @@ def _with_tasks(paths: Paths, index: int, of_level: Mapping[int, str], found: Le
         varied = [place for place in range(parts.shape[1]) if len(parts[place].unique()) > 1]
         if len(varied) != 2 or not _is_crossed(parts[varied]):
             continue
-        rest = [place for place in varied if not _are_environments(parts[place].tolist())]
+        rest = [place for place in varied if not all(map(KNOWN_ENVIRONMENT.fullmatch, parts[place]))]
         if len(rest) != 1 or "task" in labels:
             raise _question_of_parts(paths, index, of_level, labels, parts, varied, mark)
         (task,) = set(varied) - set(rest)
