@@ -3,12 +3,14 @@
 import itertools
 import json
 
+import pandas as pd
 import pytest
 
 import labelled
 from refusals import refused
 from xcurves import readers
 from xcurves.__main__ import main
+from xcurves.frames.finder import read_frame
 
 
 def write(path, text):
@@ -213,3 +215,16 @@ def test_a_log_beside_folders_of_runs_is_named_and_most_runs_are_read(tmp_path):
     with pytest.warns(UserWarning, match=r"1 logs do not match and are left out, such as 'summary\.csv'"):
         frame = labelled.read(tmp_path, names=names)
     assert len(frame) == 8
+
+
+@pytest.mark.parametrize("names", [["run_0", "run_1", "run_2"], ["exp 1", "exp 2", "exp 3"], ["trial-1", "trial-2"]])
+def test_names_of_runs_of_one_algorithm_in_a_column_are_not_cut(names):
+    read = read_frame(pd.DataFrame({"run_name": names, "acc": [0.1 * number for number in range(len(names))]}))
+    assert (read.algorithm, read.run, read.made) == (None, "run_name", ())
+
+
+def test_names_of_runs_of_two_algorithms_in_a_column_are_cut():
+    names = [f"{name}_{number}" for name in ("sac", "td3") for number in (1, 2)]
+    read = read_frame(pd.DataFrame({"run_name": names, "acc": [0.1, 0.2, 0.3, 0.45]}))
+    assert read.frame[["algorithm", "run"]].to_numpy().tolist() == [["sac", 1], ["sac", 2], ["td3", 1], ["td3", 2]]
+    assert read.made == ("run_name sac_1 is algorithm sac, run 1",)

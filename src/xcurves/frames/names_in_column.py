@@ -8,7 +8,7 @@ import pandas as pd
 
 from xcurves.core.doubts import Doubtful
 from xcurves.core.known import RUN_PATH
-from xcurves.core.names import dim_of, have_seeds, is_fold, whole_numbers
+from xcurves.core.names import RUN_LABEL, dim_of, have_seeds, is_fold, whole_numbers
 from xcurves.frames.reading import NAME
 
 _FEWEST = 2  # runs of each algorithm
@@ -24,7 +24,10 @@ def cut_names(frame: pd.DataFrame, name: str) -> dict[str, pd.Series[Any]] | Non
     if name in _NEVER or is_fold(name):
         return None
     names = frame[name].unique().tolist()
-    if not all(isinstance(each, str) for each in names) or not (dim_of(name) == "run" or have_seeds(names)):
+    if not all(isinstance(each, str) for each in names) or all(map(RUN_LABEL.fullmatch, names)):
+        return None
+    says_seeds = have_seeds(names)
+    if not says_seeds and dim_of(name) != "run":
         return None
     from xcurves.frames.run_labels import name_runs  # which most frames do without
 
@@ -37,7 +40,8 @@ def cut_names(frame: pd.DataFrame, name: str) -> dict[str, pd.Series[Any]] | Non
         return None
     if ({*named.labels} - {name}) & {*map(str, frame)}:
         return None
-    if named.labels["algorithm"].value_counts().min() < _FEWEST:
+    counts = named.labels["algorithm"].value_counts()
+    if counts.min() < _FEWEST or (len(counts) == 1 and not says_seeds):
         return None
     labels = named.labels.apply(whole_numbers).set_index(pd.Index(names))
     return {str(dim): frame[name].map(labels[dim]) for dim in labels}
