@@ -22,6 +22,7 @@ from xcurves.readers.open_files import beginning
 # what rows are joined by, where no source says it
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
 HEADLESS = "headless"  # the attr that says which file has no names of columns
+_WITH_TIME = re.compile(r"tfevents\.\d{6,}")  # names of files
 _SHARED = ("epoch", "iter")  # counts that files of a run may have besides
 
 
@@ -200,13 +201,15 @@ def merge_steps(rows: pd.DataFrame, step: str) -> pd.DataFrame:
 def path_pattern(root: Path, log: Path, home: Path) -> str:
     """Return a pattern of names that the path of a log matches: its folders, or its name, are algorithm and run."""
     folders = home.relative_to(root).parts
-    file = log.relative_to(home).as_posix()
+    file = f"/{log.relative_to(home).as_posix()}"
+    if folders and _WITH_TIME.search(file):
+        file = ""  # of each log another one
     if len(folders) > 1:
         levels = ("{task}", "{algorithm}", "{run}")[-len(folders) :]
         above = [f"{{folder{number}}}" for number in range(1, len(folders) - 2)]
-        return "/".join([*above, *levels, file])
+        return "/".join([*above, *levels]) + file
     if folders:
-        return f"{_pattern_of_name(folders[0])}/{file}"
+        return f"{_pattern_of_name(folders[0])}{file}"
     return _pattern_of_name(log.stem) + log.suffix
 
 
