@@ -265,8 +265,6 @@ def across_tasks(
     checked, dim = task_dims.check_task(checked, task)
     refuse_strangers(checked, dim)
     checked = at_common_levels(checked, dim, task)
-    if not paired:
-        warn_of_shared_runs(checked, dim)
     checked, budget = within_budget(checked, DIMS)
     weights = task_options.check_task_weights(checked, dim, task_weights)
     levels = check_training_weights(checked, training_weights)
@@ -275,6 +273,8 @@ def across_tasks(
     parts = check_by(checked, dim, by)
     core = (dim, "algorithm", "run")
     context = Context.of(checked, n_resamples, paired, confidence_level, rng, core=(*core, "training"))
+    if not context.paired:
+        warn_of_shared_runs(checked, dim)
 
     # Which end of the scores is better, and which infinite score a run has that failed or did not reach.
     sign = 1
