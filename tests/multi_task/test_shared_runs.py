@@ -63,10 +63,22 @@ def test_runs_that_all_tasks_share_are_warned_of_and_their_means_are_the_cure():
     with pytest.warns(UserWarning, match=rf"{SAID} tasks .p < .*curves\.mean\('task'\)"):
         curves.curves.across_tasks(rng=0, n_resamples=99)
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", SAID)
+        warnings.filterwarnings("error", f".*{SAID}")
         curves.curves.across_tasks(rng=0, n_resamples=99, paired=True)
         as_curves(scored(0.0)).curves.across_tasks(rng=0, n_resamples=99)
         assert curves.mean("task").curves.pairwise(rng=0, n_resamples=99).sizes["pair"] == 1
+
+
+@pytest.mark.parametrize("kind", ["items", "numbered"])
+def test_numbers_of_answers_and_of_rows_mean_nothing(kind):
+    curves = as_curves(scored(1.5)).assign_coords(run=range(5))
+    if kind == "numbered":
+        curves["run"].attrs["numbered"] = 1
+    else:
+        curves = curves.rename(task="question_id")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", f".*{SAID}")
+        curves.curves.across_tasks(rng=0, n_resamples=99)
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from xcurves.array_types import Floats, Index
 from xcurves.core import labels, provenance
 from xcurves.core.driver import is_lazy
+from xcurves.core.matched_runs import NUMBERED
+from xcurves.core.names import is_item
 from xcurves.core.refusal import UNSAID, Cure, Refusal, Verbatim, Words, shown
 from xcurves.core.task_dims import TASK
 from xcurves.core.weights import weights_on
@@ -316,9 +318,11 @@ def warn_of_shared_runs(curves: xr.DataArray, task: str) -> None:
     """Warn of runs called alike whose scores go up and down together over tasks, as those of one training do.
 
     Methods over several tasks take runs as independent between them; to take one training for several makes p too
-    small. Curves have the dims (..., task, algorithm, run, training); lazy ones are not looked at.
+    small. Curves have the dims (..., task, algorithm, run, training); lazy ones are not looked at, nor answers to items
+    and runs that were numbered by their order, whose numbers mean nothing.
     """
-    if is_lazy(curves) or curves.sizes["run"] < 2:
+    is_numbered = "run" in curves.coords and NUMBERED in curves["run"].attrs
+    if is_lazy(curves) or curves.sizes["run"] < 2 or is_item(task) or is_numbered:
         return
     scores = curves.transpose(..., task, "algorithm", "run", "training").to_numpy()
     for place, benchmark in enumerate(scores.reshape(-1, *scores.shape[-4:])):
