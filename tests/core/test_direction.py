@@ -416,3 +416,9 @@ def test_a_loss_without_a_score_above_0_is_asked_and_its_cures_are_answers():
         losses.where(losses < -0.5, 1),
     ):
         kept.curves.compare_distributions(rng=0)
+
+
+def test_parentheses_at_the_end_of_a_name_are_left_away():
+    assert direction.says_higher("metrics/mAP50(B)") is True
+    assert direction.says_higher("val_loss (test) (seed 1)") is False
+    assert direction.says_higher("x" + "(a)" * 3000) is None

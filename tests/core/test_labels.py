@@ -111,6 +111,11 @@ def test_an_unknown_name_is_answered_by_the_known_one_that_is_most_like_it(name,
         ("difficulty", "difficulty task"),
         ("class", "class task"),
         ("_id", "task"),
+        ("optim.lr", "lr task"),
+        ("suite v1.5", "suite v1.5 task"),
+        ("n", "n task"),
+        ("tokens_seen", "tokens seen task"),
+        ("unique_id", "series task"),
     ],
 )
 def test_the_name_of_a_column_is_a_noun(dim, noun):

@@ -633,3 +633,14 @@ INPUTS["numbers below algorithm and bare numbers"] = Input(
         },
     ),
 )
+INPUTS["names in a column are cut beside columns of tasks"] = Input(
+    one(
+        lambda: (
+            rows(name_of=AB, seed=range(3), size=[1, 2], value="piqa")
+            .assign(exp=lambda each: each.name_of + "-seed" + each.seed.astype(str), arc=lambda each: each.piqa / 2)
+            .drop(columns=["name_of", "seed"])
+        )
+    ),
+    Read("algorithm, size", "run", None, "score", ("task",), False, 4, 3, n_tasks=2),
+    ("--columns", "{task,piqa|arc}", "--algorithm", "algorithm", "size"),
+)

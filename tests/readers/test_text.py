@@ -10,6 +10,7 @@ import pytest
 
 from refusals import refused
 from xcurves import readers
+from xcurves.readers.formats.text_lines import said_in
 
 SCRIPT = Path(__file__).parent / "train_a_line.py"
 
@@ -141,3 +142,8 @@ def test_a_step_of_all_before_names_and_numbers(tmp_path):
         "Loss": [4.184e-03, 4e-03],
         "Grad": [9e-03, 9e-03],
     }
+
+
+def test_names_of_data_that_repeat_are_no_end_of_the_stack():
+    assert said_in("", "val: " * 1990 + "step 1: loss 2.5") is None
+    assert said_in("", "eval: step 1: loss 2.5").metrics == [("eval loss", "2.5", "")]

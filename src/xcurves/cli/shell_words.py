@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from shlex import join, quote
 from typing import Any
 
@@ -184,7 +185,10 @@ class Shell(Audience):
 
 def _is_table(options: argparse.Namespace) -> bool:
     """Return whether rows are read, whose training was not typed."""
-    return options.training is None and not str(options.archive).endswith((".nc", ".zarr"))
+    from xcurves.cli.sources import is_archive  # which most refusals do without
+
+    path: Path | None = options.archive
+    return options.training is None and path is not None and path.exists() and not is_archive(path)
 
 
 def _dashed(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,14 @@ class Table(NamedTuple):
     reading: Reading | None = None  # then too
 
 
+def is_archive(path: Path) -> bool:
+    """Return whether a path is that of an archive, which may be empty or damaged."""
+    try:
+        return bool(engine_to_read(path))
+    except ValueError:
+        return path.suffix in _SUFFIXES
+
+
 def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTree:
     """Open what the options name: an archive, or logs that a reader knows."""
     path = options.archive
@@ -54,11 +63,7 @@ def open_archive(options: argparse.Namespace) -> Table | xr.Dataset | xr.DataTre
     if not path.exists():
         raise Refusal("path", str(path), Text(of_path(path), " does not exist"), nearest_path(path, SUBCOMMANDS))
     existing_path(path)
-    try:
-        is_archive = bool(engine_to_read(path))
-    except ValueError:
-        is_archive = path.suffix in _SUFFIXES
-    if is_archive:
+    if is_archive(path):
         return read_archive(path)
     # A pattern of columns is of the file as it is.
     besides: Sequence[Any] = ()

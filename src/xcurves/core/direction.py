@@ -72,7 +72,7 @@ _ENDINGS = names_in(
 )
 _NUMBERED_ENDING = re.compile(r"p?\d+")  # p99, and the number of recall@5
 _PERCENTILE = re.compile(r"p(?:50|9\d+)", re.IGNORECASE)  # by itself, of how long something takes
-_IN_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")  # mAP50(B), accuracy (test)
+_IN_PARENTHESES = re.compile(r"(?:\s*+\([^()]*\))++\s*$")  # mAP50(B), accuracy (test)
 _NEGATIVE = names_in("neg negative minus")
 _OPPOSITE = re.compile(r"(?:in|im|un|non)(?P<of>.+)")  # inaccuracy
 _ONE_MINUS = re.compile(r"\s*1\s*[-−]")  # 1 - accuracy

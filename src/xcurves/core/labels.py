@@ -289,7 +289,9 @@ def noun(dim: str) -> str:
 
     Its plural has an s: "difficulty task" of difficulty.
     """
-    words = re.sub(rf"^.*[/.]|^key_|_(?:key|{'|'.join(OF_LABELS)})$", "", dim, flags=re.IGNORECASE)
+    words = re.sub(
+        rf"^.*/|^(?:[a-z_]\w*\.)+(?=[a-z_])|^key_|_(?:key|{'|'.join(OF_LABELS)})$", "", dim, flags=re.IGNORECASE
+    )
     words = _CAMEL_ENDING.sub("", words)
     if words in _SEVERAL:  # a column may bear the name of all of its labels
         words = words.removesuffix("s")

@@ -22,7 +22,7 @@ OF_TRIAL = "params_"  # before those of the settings of a trial, as Optuna write
 ENVIRONMENT = re.compile(r".*-v\d+", re.IGNORECASE)  # CartPole-v1; a model may be called so too
 KNOWN_ENVIRONMENT = re.compile(  # of Gymnasium
     r"(?:Acrobot|Ant|BipedalWalker|Blackjack|CarRacing|CartPole|CliffWalking|FrozenLake|HalfCheetah|Hopper|Humanoid"
-    r"|HumanoidStandup|InvertedDoublePendulum|InvertedPendulum|LunarLander|MiniGrid|MountainCar|Pendulum|Pusher|Reacher"
+    r"|InvertedDoublePendulum|InvertedPendulum|LunarLander|MiniGrid|MountainCar|Pendulum|Pusher|Reacher"
     r"|Swimmer|Taxi|Walker2d|\w+NoFrameskip)\w*(?:-\w+)*-v\d+"
 )
 NUMBERED = re.compile(  # the words before a number need no mark before them, single letters do

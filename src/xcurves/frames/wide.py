@@ -68,13 +68,13 @@ def to_long(
     return tidy
 
 
-def _sums_beside(frame: pd.DataFrame, columns: Columns, parts: pd.DataFrame, used: Sequence[str]) -> list[str]:
-    """Return the columns that fit a pattern and sum up others, which are left out."""
+def _sums_beside(frame: pd.DataFrame, columns: Columns, parts: pd.DataFrame, used: Sequence[str]) -> list[Any]:
+    """Return the columns of numbers that fit a pattern and hold no part: those that sum up others."""
     if not isinstance(columns, str) or "{" not in columns:
         return []
     pattern = compiled(columns, "columns")
-    free = [name for name in frame.select_dtypes("number") if name not in used]
-    return [name for name in summary_columns(free) if name not in parts.index and pattern.fullmatch(str(name))]
+    rest = [name for name in frame.select_dtypes("number") if name not in used and name not in parts.index]
+    return [name for name in rest if pattern.fullmatch(str(name))]
 
 
 def _cure_of_taken(name: str, *, is_score: bool) -> Cure:

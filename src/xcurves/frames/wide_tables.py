@@ -39,6 +39,7 @@ from xcurves.frames.wide_columns import (
 
 # columns that are made where they are named: of the names or numbers of rows, and of what names of runs begin with
 ROW, TASK = "row", "task"
+_MOST_SUMMARIES = 30  # rows of `describe`, with many percentiles
 _BETWEEN = "/"  # parts of the names of columns, of keys within keys
 _ABOUT = names_in(  # words of columns about others
     "delta diff difference gain p pval pvalue ci lo hi lower upper std sd se sem stderr var variance ratio count n"
@@ -192,11 +193,12 @@ def as_rows(
     `dims` has what was given of algorithm, run and training; `kept` are columns of tasks and coordinates.
     """
     named = [*(name for given in dims.values() for name in as_list(given)), *kept]
-    if columns is None:
-        if {"algorithm", "run"} & set(_texts(named)) - {*map(str, frame)}:
-            from xcurves.frames.names_in_column import with_cut_columns  # which most frames do without
+    is_made = isinstance(columns, str) and any(has_part(columns, dim) for dim in ("algorithm", "run"))
+    if not is_made and {"algorithm", "run"} & set(_texts(named)) - {*map(str, frame)}:
+        from xcurves.frames.names_in_column import with_cut_columns  # which most frames do without
 
-            frame = with_cut_columns(frame)
+        frame = with_cut_columns(frame)
+    if columns is None:
         tidy = with_cut_names(frame, named)
         return with_rows(tidy, named, _of_runs(tidy, named, dims)), []
     tidy = with_rows(frame, named)
@@ -266,8 +268,8 @@ def doubt_of_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> Doubt | N
 
 def _refuse_summaries(frame: pd.DataFrame) -> None:
     """Refuse what `describe` of pandas says of scores, and forecasts beside what was forecast: no scores."""
-    first = frame.iloc[:, 0] if len(frame.columns) else pd.Series(dtype=object)
-    if {"count", "mean", "std", "min", "max"} <= {*map(str, first)}:
+    names = [] if frame.empty or len(frame) > _MOST_SUMMARIES else frame.iloc[:, 0].tolist()
+    if {"count", "mean", "std", "min", "max"} <= {*map(str, names)}:
         what = "has rows count, mean, std, min and max: a summary of scores"
         raise Refusal("frame", UNSAID, Text(OF_FRAME, what), "Give the scores that it sums up")
     if {"ds", "y", "unique_id"} <= {*map(str, frame)}:

@@ -363,17 +363,13 @@ PYTEST_BENCHMARK = Source(
     units={"time": "s"},
 )
 
-HYPERFINE = Source(
-    "hyperfine",
-    "times of hyperfine",
-    "JSON of --export-json",
-    ("JSON",),
-    files=("*.json",),
+HYPERFINE = PYTEST_BENCHMARK._replace(
+    name="hyperfine",
+    what="times of hyperfine",
+    logs="JSON of --export-json",
     is_log=timings.is_hyperfine,
+    read_all=None,
     read_run=timings.read_commands,
-    value="time",
-    training=None,
-    units={"time": "s"},
 )
 
 CV_RESULTS = Source(

@@ -48,7 +48,7 @@ def _times_in(said: Mapping[str, Any], file: Path) -> list[dict[str, Any]]:
     for each in found:
         params = {str(name): _label(value) for name, value in (each.get("params") or {}).items()}
         test = each["fullname"].partition("[")[0] if alike else each["fullname"]
-        labels = {"commit": commit, "group": each.get("group") or "", "benchmark": test} | (params if alike else {})
+        labels = {"build": commit, "group": each.get("group") or "", "benchmark": test} | (params if alike else {})
         rows.append({"run": file.stem} | labels | {"time": float(each["stats"]["mean"])})
     return rows
 

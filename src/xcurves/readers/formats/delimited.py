@@ -158,7 +158,7 @@ def _with_names(data: bytes, names: Sequence[str], n_lines: int, delimiter: str)
     """Return a table whose first lines are one line of names."""
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(names)
-    return line.getvalue().encode() + data.split(b"\n", n_lines)[n_lines]
+    return line.getvalue().encode() + data.lstrip(b"\r\n").split(b"\n", n_lines)[n_lines]
 
 
 def _is_decimal_label(column: pd.Series[Any]) -> bool:

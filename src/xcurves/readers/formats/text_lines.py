@@ -149,9 +149,14 @@ def said_in(line: str, after_clock: str) -> Said | None:
     if line.startswith("{") and line.endswith("}"):
         return _of_dict(line)
     part = _PART_OF_DATA.match(after_clock)
-    if part:
-        found = said_in(line, after_clock[part.end() :])
-        return None if found is None else found._replace(metrics=[_of_part(part[1], each) for each in found.metrics])
+    if part is None:
+        return _said_behind(line, after_clock)
+    found = _said_behind(line, after_clock[part.end() :])
+    return None if found is None else found._replace(metrics=[_of_part(part[1], each) for each in found.metrics])
+
+
+def _said_behind(line: str, after_clock: str) -> Said | None:
+    """Return what a line says behind its time and the name of the data."""
     step = _STEP.match(after_clock)
     if step:
         rest = re.sub(rf"^{_OF_MOST}", "", after_clock[step.end(3) :])
