@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Floats
-from xcurves.core import provenance
+from xcurves.core import labels, provenance
 from xcurves.core.labels import each_of
 from xcurves.core.refusal import UNSAID, Refusal
 from xcurves.multi_task.claims import claims_of, of_claim, shown_of_claim
@@ -27,7 +27,10 @@ from xcurves.say.pairs import (
     TURNED,
     PairRow,
     better_first,
+    between,
     is_shown,
+    keeps_direction,
+    lower_is_better,
     most_ahead,
     pairs_by_size,
     say_open_ends,
@@ -94,7 +97,9 @@ def _forest_of_tasks(result: xr.Dataset) -> RowsPicture:
     own = result if task in result.dims else result.expand_dims(task)
     pair = own.isel(pair=0)
     a, b = (str(pair[side].item()) for side in ("algorithm_a", "algorithm_b"))
-    label = f"{with_units('difference of mean scores', result['difference'])}\n{a} − {b}"
+    # the better is first: of low scores what is drawn is by how much it is below the other
+    word = between(result) if lower_is_better(result) and not keeps_direction(result) else "−"
+    label = f"{with_units('difference of mean scores', result['difference'])}\n{a} {word} {b}"
     marks = {claim: _mean_mark(pair, claim) for claim in claims_of(pair)}
     rows = rows_of_tasks(*_task_marks(pair), marks, task)
     return RowsPicture(tuple(rows), label, flags=flags_of_scores(result) | {"task"}, pitch=TASK_PITCH)
@@ -119,8 +124,8 @@ def rows_of_tasks(
 ) -> list[Row]:
     """Return a row for every task, and below them the means of both claims."""
     rows = [Row(str(name), (mark,)) for name, mark in zip(tasks, marks, strict=True)]
-    gap = _GAP
-    for claim, which in (("fixed", f"these {task}s"), ("random", f"{task}s like these")):
+    gap, noun = _GAP, labels.noun(task)
+    for claim, which in (("fixed", f"these {noun}s"), ("random", f"{noun}s like these")):
         mark = claims.get(claim)
         if mark is not None:
             rows.append(Row(f"mean, {which}", (mark,), gap=gap))

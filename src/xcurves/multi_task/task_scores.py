@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from xcurves.array_types import Bools, Floats
+from xcurves.core import labels
 from xcurves.core.provenance import alpha_of, significant
 from xcurves.core.refusal import UNSAID, Refusal, escape_controls
 from xcurves.core.schema import TaskScores
@@ -40,7 +41,7 @@ def scores_by_task(result: xr.Dataset) -> TaskScores:
     best = _best_of_each(mean, lower_is_better=result.attrs.get("higher_is_better", 1) == 0)
     tied, untold, any_could = _compare_with_best(by_task, best)
     return TaskScores(
-        task=str(task),
+        task=labels.noun(str(task)),
         tasks=_labels(result, task),
         algorithms=_labels(result, "algorithm"),
         score=with_units(f"{score_name(result)}{over}", result["task_mean"]),
